@@ -27,13 +27,14 @@ pub use files::{
     COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
     CorpusWriter, CsvRow, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells, RawRecord,
     RawRecords, RecordDigest, SampleDraw, SampleIds, SampleSize, Selection, Shard, UnfinishedFile,
-    UnfinishedFolder, UnfinishedLock, WriteError, claim, csv_rows, field, fields, if_named,
-    is_named, open_file, parse_where, prove_writable, read_file, read_text, standstill, strays,
-    sweep, text_hash, unfinished_folder, unpack_zstd,
+    UnfinishedFolder, UnfinishedLock, WriteError, block_file_changes, claim, csv_rows, field,
+    fields, if_named, is_named, open_file, parse_where, prove_writable, read_file, read_text,
+    strays, sweep, text_hash, unfinished_folder, unpack_zstd,
 };
-pub use near::{Cluster, NearPair, Shingles, Sketch, alike, clusters};
+pub use near::{Cluster, NearPair, Shingles, Sketch, clusters, find_pairs};
 pub use transcript::{
-    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders,
+    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders, tool_call,
+    tool_result,
 };
 
 pub(crate) use deadloop_stream::think;

@@ -11,9 +11,9 @@
 //! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
 //! | losses, counted by name | [`losses`] |
 //!
-//! All input is accounted for. Every record is used, passed over or rejected. Every transcript is returned, counted as
-//! empty, or rejected. Every rejection is one [`Problem`] with its place. A file without output of a model is a
-//! problem, unless it was found in a folder: there it is passed over and counted by kind.
+//! Every record is used, passed over or rejected. Every transcript is returned, counted as empty, or rejected. Every
+//! rejection is one [`Problem`] with its place. A file without output of a model is a problem if the caller named the
+//! file. In a folder, such files are passed over and counted by kind.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -42,7 +42,7 @@ use source::files::{FileStamp, SourceFile, SourceFiles, absolute_path};
 use source::records::SourceRecords;
 use source::{line_limit, recognition, records};
 
-/// Quotes a column for a shell.
+/// Quotes a column for a shell, if necessary.
 fn quote(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
     if column.chars().all(plain) {
@@ -70,27 +70,26 @@ pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
     })
 }
 
-/// Counts of things of one kind in the input. Each is used, empty or rejected.
+/// Counts of files, records or transcripts of the input. Each is used, empty or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportTally {
-    /// Number of things in the input.
+    /// The number in the input.
     pub seen: u64,
-    /// Number of things without output of a model (text, call or result), which are not returned.
-    ///
-    /// These are files of a folder that are not recordings, records that are passed over, and transcripts without text.
+    /// The number without output of a model (text, call or result): files of a folder that are not recordings, records
+    /// that are passed over, and transcripts without text.
     pub empty: u64,
-    /// Number of things with a [`Problem`].
+    /// The number with a [`Problem`].
     pub rejected: u64,
 }
 
 impl ImportTally {
-    /// Returns the number of used things.
+    /// Returns the number of used ones.
     pub fn used(self) -> u64 {
         self.seen - self.empty - self.rejected
     }
 }
 
-/// Counts of the input so far. The three `rejected` add up to the number of problems.
+/// Counts of the input so far. The sum of `rejected` is the number of problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
     /// Files that were named or found in folders.
@@ -103,10 +102,10 @@ pub struct ImportCounts {
 
 /// An iterator over the transcripts of recordings, in order and in bounded memory.
 ///
-/// It holds one record, and the responses of a stream that have not ended.
+/// The iterator holds one record, and the responses of a stream that have not ended.
 pub struct Import {
-    /// The format of all files. `None` to recognize the format of each.
-    asked: Option<&'static ForeignFormat>,
+    /// The format of all files. `None` to recognize the format of each file.
+    chosen: Option<&'static ForeignFormat>,
     files: SourceFiles,
     open: Option<OpenSource>,
     out: Intake,
@@ -114,20 +113,20 @@ pub struct Import {
     ids: Ids,
     repeated: u64,
     counts: ImportCounts,
-    /// Files of folders that were passed over, by their kind: the number, and one example.
+    /// The files of folders that were passed over, by kind: the number, and one example.
     passed: BTreeMap<String, (u64, PathBuf)>,
     /// Guesses on the columns of tables, as the options that would set them, with the number of files.
     guessed: BTreeMap<String, u64>,
     /// The reason for each recognized format.
-    sure: BTreeMap<&'static str, &'static str>,
-    /// Files without changes since they were read before.
-    same: HashSet<PathBuf>,
+    reasons: BTreeMap<&'static str, &'static str>,
+    /// The files without changes since an earlier import.
+    unchanged: HashSet<PathBuf>,
     /// The opened files, with their stamps at that time.
     sources: BTreeMap<PathBuf, FileStamp>,
 }
 
 /// The kind of files that are passed over because they have not changed.
-const SAME: &str = "files that were read before, and are as they were";
+const UNCHANGED_FILES: &str = "files that were read before, and are as they were";
 
 /// An open file with its reader.
 struct OpenSource {
@@ -135,12 +134,12 @@ struct OpenSource {
     reader: Box<dyn RecordReader>,
     /// The records. `None` once the file has ended.
     records: Option<SourceRecords>,
-    /// The folder of the files that share the reader and names. `None` for a single file.
+    /// The folder whose files share the reader and the names. `None` for a single file.
     folder: Option<(u64, PathBuf)>,
     /// The place of the file's beginning, and whether the file has to be a recording.
     place: Place,
     strict: bool,
-    /// Numbers of records, of unused records, and of transcripts with text.
+    /// The numbers of records, of unused records, and of transcripts with text.
     records_seen: u64,
     not_used: u64,
     found: u64,
@@ -170,8 +169,8 @@ impl Import {
                 ));
             }
         }
-        let asked = match (&options.format, &options.from) {
-            (Some(path), _) => Some(formats::of_file(path)?),
+        let chosen = match (&options.format, &options.from) {
+            (Some(path), _) => Some(formats::read_format_file(path)?),
             (None, Some(name)) => Some(recognition::find_format(name).ok_or_else(|| {
                 let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
                 let names = names.join(", ");
@@ -181,11 +180,11 @@ impl Import {
         };
         let files = SourceFiles::find(paths)?;
         Ok(Self {
-            same: files.unchanged(&options.known),
+            unchanged: files.find_unchanged(&options.known),
             sources: BTreeMap::new(),
             files,
             out: Intake::new(options),
-            asked,
+            chosen,
             open: None,
             ready: VecDeque::new(),
             ids: Ids::default(),
@@ -193,7 +192,7 @@ impl Import {
             counts: ImportCounts::default(),
             passed: BTreeMap::new(),
             guessed: BTreeMap::new(),
-            sure: BTreeMap::new(),
+            reasons: BTreeMap::new(),
         })
     }
 
@@ -216,7 +215,7 @@ impl Import {
 
     /// Returns the reason for a recognized format. `None` if the caller chose it.
     pub fn reason_for(&self, format: &str) -> Option<&'static str> {
-        self.sure.get(format).copied()
+        self.reasons.get(format).copied()
     }
 
     /// Returns the counts so far. They are complete after the last transcript.
@@ -234,12 +233,12 @@ impl Import {
         &self.out.losses
     }
 
-    /// Returns warnings on used records, such as streams that end without a finish reason.
+    /// Returns the stored warnings on used records, such as a stream that ends without a finish reason.
     pub fn warnings(&self) -> &[Problem] {
         &self.out.warnings
     }
 
-    /// Returns the number of warnings. Only the first are stored.
+    /// Returns the number of warnings, including those after the stored ones.
     pub fn warned(&self) -> u64 {
         self.out.warned
     }
@@ -252,20 +251,20 @@ impl Import {
 
     /// Returns the corpora among the input, with their paths.
     ///
-    /// Only their transcripts are imported. Their other files are for the caller.
+    /// The import reads only their transcripts. The caller may copy their other files.
     pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
-        let corpora = self.files.corpora().iter();
+        let corpora = self.files.corpora.iter();
         corpora.map(|(path, corpus)| (path.as_path(), corpus))
     }
 
     /// Returns the bytes read from disk so far, before decompression.
     pub fn bytes_read(&self) -> u64 {
-        self.files.bytes_read()
+        self.files.progress.get()
     }
 
     /// Returns the bytes on disk of all files.
     pub fn total_bytes(&self) -> u64 {
-        self.files.total_bytes()
+        self.files.total
     }
 
     /// Reads the next record or opens the next file. Returns `false` at the end.
@@ -275,66 +274,60 @@ impl Import {
             .as_mut()
             .and_then(|open| open.records.as_mut()?.next());
         if let Some(record) = next {
-            self.record(record);
+            self.read_record(record);
             return true;
         }
         let next = self.files.next();
         let folder = next.as_ref().map(SourceFile::folder);
-        let goes_on = |open: &OpenSource| open.folder.is_some() && open.folder == folder;
         if let Some(mut open) = self.open.take() {
             open.records = None;
-            if goes_on(&open) {
+            if open.folder.is_some() && open.folder == folder {
                 self.open = Some(open)
             } else {
                 self.close(open)
             }
         }
-        self.emit();
+        self.collect_transcripts();
         let Some(file) = next else {
             return false;
         };
         self.counts.files.seen += 1;
-        self.begin(file);
+        self.open_file(file);
         true
     }
 
-    /// Opens a file and creates its reader, or refuses it or passes it over.
-    fn begin(&mut self, file: SourceFile) {
-        let strict = file.is_meant();
-        if self.same.contains(file.path.as_path()) {
-            return self.pass_over(SAME.to_owned(), &file.path);
+    /// Opens a file and creates its reader, or refuses the file or passes over it.
+    fn open_file(&mut self, file: SourceFile) {
+        let strict = file.is_required();
+        if self.unchanged.contains(file.path.as_path()) {
+            return self.pass_over(UNCHANGED_FILES.to_owned(), &file.path);
         }
         let stamp = FileStamp::read(&file.path);
-        self.sources
-            .extend(stamp.map(|stamp| (absolute_path(&file.path), stamp)));
-        let opened = match recognition::open(&file, self.asked) {
+        let source = stamp.map(|stamp| (absolute_path(&file.path), stamp));
+        self.sources.extend(source);
+        let opened = match recognition::open(&file, self.chosen) {
             Ok(opened) => opened,
             Err(refused) => return self.refuse(refused, &file.path, strict),
         };
-        let recognition::OpenedFile {
-            format,
-            sure,
-            records,
-            several,
-        } = opened;
+        let (format, records) = (opened.format, opened.records);
         *self.out.formats.entry(format.name).or_default() += 1;
-        if let Some(sure) = sure {
-            self.sure.insert(format.name, sure.reason());
+        if let Some(certainty) = opened.certainty {
+            self.reasons.insert(format.name, certainty.reason());
         }
         if let Some(mut open) = self.open.take() {
-            if open.format.name == format.name && !several {
+            if open.format.name == format.name && !opened.several {
                 open.records = Some(records);
                 self.open = Some(open);
                 return;
             }
             self.close(open);
         }
-        let whole = format.whole_folder && !several;
-        self.out
-            .begin(format.name, file.stem(whole), file.corpus.clone());
+        let whole = format.whole_folder && !opened.several;
+        let stem = file.stem(whole);
+        self.out.begin(format.name, stem, file.corpus.clone());
         self.open = Some(OpenSource {
             format,
-            reader: format.reader(),
+            reader: format.create_reader(),
             records: Some(records),
             folder: whole.then(|| file.folder()),
             place: file.place(0),
@@ -359,29 +352,26 @@ impl Import {
 
     fn pass_over(&mut self, kind: String, path: &Path) {
         self.counts.files.empty += 1;
-        let (files, _) = self
-            .passed
-            .entry(kind)
-            .or_insert_with(|| (0, path.to_owned()));
-        *files += 1;
+        let passed = self.passed.entry(kind);
+        passed.or_insert_with(|| (0, path.to_owned())).0 += 1;
     }
 
     /// Ends a file. A file without output of a model counts as unused.
     fn close(&mut self, mut open: OpenSource) {
         open.reader.end(&mut self.out);
-        open.found += self.emit();
+        open.found += self.collect_transcripts();
         let guessed = std::mem::take(&mut self.out.guessed);
-        let nothing = self.out.nothing.take();
+        let no_output = self.out.no_output.take();
         if !guessed.is_empty() && open.found > 0 {
             let options = guessed.iter();
             let options = options.map(|(option, column)| format!("{option} {}", quote(column)));
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }
-        // Every transcript in deadloop's own format is whole, even an empty one. Known problems are not repeated.
-        let own = open.format.name == deadloop::ENTRY.name;
-        let told = open.not_used > self.out.passed_records;
-        if open.found > 0 || own || told {
+        // An empty transcript in deadloop's own format is valid, and a known problem is not repeated.
+        let is_own = open.format.name == deadloop::ENTRY.name;
+        let is_reported = open.not_used > self.out.passed_records;
+        if open.found > 0 || is_own || is_reported {
             return;
         }
         self.counts.records.empty += open.records_seen - open.not_used;
@@ -390,7 +380,7 @@ impl Import {
             return self.pass_over(kind, &open.place.file);
         }
         self.counts.files.rejected += 1;
-        let fault = nothing.unwrap_or_else(|| self.no_output_fault(&open));
+        let fault = no_output.unwrap_or_else(|| self.no_output_fault(&open));
         self.ready.push_back(Err(fault.at(open.place)));
     }
 
@@ -398,26 +388,22 @@ impl Import {
     fn no_output_fault(&self, open: &OpenSource) -> WireFault {
         let passed = self.out.passed.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
-        let kinds = if passed.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", passed.join(", "))
+        let kinds = match passed.join(", ") {
+            kinds if kinds.is_empty() => kinds,
+            kinds => format!(" ({kinds})"),
         };
+        let (records, name) = (open.records_seen, open.format.name);
+        let plural = if records == 1 { "" } else { "s" };
         let what = format!(
-            "no text, call or result of a model in {} record{} of {}{kinds}",
-            open.records_seen,
-            if open.records_seen == 1 { "" } else { "s" },
-            open.format.name
+            "no text, call or result of a model in {records} record{plural} of {name}{kinds}"
         );
-        WireFault::new(
-            what,
-            "a recording of what a model said; --from for another format",
-        )
+        let expected = "a recording of what a model said; --from for another format";
+        WireFault::new(what, expected)
     }
 
     /// Passes a record to the reader.
-    fn record(&mut self, record: Result<records::SourceRecord, Problem>) {
-        // A notice is no record, so the place of a cut does not change the number of records.
+    fn read_record(&mut self, record: Result<records::SourceRecord, Problem>) {
+        // A notice is not counted as a record, wherever the file is cut.
         if let Ok(notice) = &record
             && let Some((what, expected)) = match notice.content {
                 records::RecordContent::Torn => Some((
@@ -453,9 +439,9 @@ impl Import {
             self.ready.push_back(Err(problem));
         }
         let empty = self.out.empty;
-        let found = self.emit();
+        let found = self.collect_transcripts();
         open.found += found;
-        // A record without any kept field, or an answer without text.
+        // The record has no kept field, or its answers have no text.
         if !failed && found == 0 && (self.out.passes || empty > 0) {
             self.counts.records.empty += 1;
             self.out.passed_records += 1;
@@ -465,7 +451,7 @@ impl Import {
     }
 
     /// Collects the finished transcripts. Returns the number of those with text.
-    fn emit(&mut self) -> u64 {
+    fn collect_transcripts(&mut self) -> u64 {
         let empty = std::mem::take(&mut self.out.empty);
         self.counts.transcripts.seen += empty;
         self.counts.transcripts.empty += empty;

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The maximum number of counted paths. Further paths count under [`OTHER`].
-const PATHS: usize = 1000;
-const OTHER: &str = "(other fields)";
+/// The maximum number of counted paths. Further paths count under [`OTHER_FIELDS`].
+const MAX_PATHS: usize = 1000;
+const OTHER_FIELDS: &str = "(other fields)";
 
 /// Counts of unmapped fields, by format and path (`choices[].logprobs`).
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     counts: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// Number of paths.
+    /// The number of paths.
     paths: usize,
     format: &'static str,
 }
@@ -24,7 +24,7 @@ pub struct Loss<'a> {
     pub format: &'static str,
     /// The field's path in a record, or a name for another loss.
     pub path: &'a str,
-    /// Number of occurrences.
+    /// The number of occurrences.
     pub count: u64,
 }
 
@@ -45,7 +45,7 @@ impl Losses {
         self.format = format;
     }
 
-    /// Returns whether fields are counted as those of this format.
+    /// Returns whether further losses are attributed to this format.
     pub(super) fn is_of(&self, format: &str) -> bool {
         self.format == format
     }
@@ -57,7 +57,8 @@ impl Losses {
             *count += 1;
             return;
         }
-        let path = if self.paths < PATHS { path } else { OTHER };
+        let is_full = self.paths >= MAX_PATHS;
+        let path = if is_full { OTHER_FIELDS } else { path };
         let count = paths.entry(path.to_owned()).or_insert(0);
         self.paths += usize::from(*count == 0);
         *count += 1;
@@ -65,28 +66,28 @@ impl Losses {
 
     /// Counts the fields left in an object after its known fields were taken.
     ///
-    /// `path` is the place of the object, empty for the record itself. Null and empty values are not losses.
-    pub(crate) fn rest(&mut self, path: &str, object: &Map<String, Value>) {
+    /// `path` is the place of the object, and empty for the record itself. Null and empty values are no losses.
+    pub(crate) fn add_rest(&mut self, path: &str, object: &Map<String, Value>) {
         // Servers write many fields as null, so no path is built for them.
         for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
             let inner = match path {
                 "" => name.clone(),
                 path => format!("{path}.{name}"),
             };
-            self.value(&inner, value);
+            self.add_value(&inner, value);
         }
     }
 
     /// Counts an unmapped value, by its fields if it has any.
-    pub(crate) fn value(&mut self, path: &str, value: &Value) {
+    pub(crate) fn add_value(&mut self, path: &str, value: &Value) {
         match value {
             Value::Null => {}
             Value::String(text) if text.is_empty() => {}
             Value::Array(items) => {
                 let path = format!("{path}[]");
-                items.iter().for_each(|item| self.value(&path, item));
+                items.iter().for_each(|item| self.add_value(&path, item));
             }
-            Value::Object(object) => self.rest(path, object),
+            Value::Object(object) => self.add_rest(path, object),
             _ => self.add(path),
         }
     }

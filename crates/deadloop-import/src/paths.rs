@@ -26,8 +26,8 @@ enum PathStep<'a> {
     At(usize),
 }
 
-/// Parses the steps of a path.
-fn steps(path: &str) -> Vec<PathStep<'_>> {
+/// Parses a path.
+fn parse_steps(path: &str) -> Vec<PathStep<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -51,7 +51,7 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
         Some(found) => Some(found),
         None if path.contains(['.', '[', '*']) => {
             let mut found = Vec::new();
-            fields(object, &steps(path), true, &mut found);
+            take_from_fields(object, &parse_steps(path), true, &mut found);
             found.into_iter().next()
         }
         None => None,
@@ -60,15 +60,36 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
 }
 
 /// Takes the value at the first of several paths that has one.
-pub(crate) fn first(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
+pub(crate) fn take_first(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
     paths.iter().find_map(|path| take(object, path.as_ref()))
 }
 
 /// Takes all values at a path, in order.
-pub(crate) fn all(object: &mut Object, path: &str) -> Vec<Value> {
+pub(crate) fn take_all(object: &mut Object, path: &str) -> Vec<Value> {
     let mut found = Vec::new();
-    fields(object, &steps(path), false, &mut found);
+    take_from_fields(object, &parse_steps(path), false, &mut found);
     found
+}
+
+/// Takes a field that is a list. Empty if the field is missing or no list.
+pub(crate) fn take_list(object: &mut Object, name: &str) -> Vec<Value> {
+    match object.remove(name) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// Takes a field that is an object. Empty if the field is missing or no object.
+pub(crate) fn take_object(object: &mut Object, name: &str) -> Object {
+    object.remove(name).map(object_or_empty).unwrap_or_default()
+}
+
+/// Returns an object. Empty if the value is no object.
+pub(crate) fn object_or_empty(value: Value) -> Object {
+    match value {
+        Value::Object(object) => object,
+        _ => Object::new(),
+    }
 }
 
 /// Returns the first value at a path that is not null, without taking it.
@@ -82,39 +103,39 @@ pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> 
         }
         begins |= (same || name.is_empty()) && path.starts_with(name.as_str());
     }
-    begins.then(|| in_fields(object, &steps(path)))?
+    begins.then(|| find_in_fields(object, &parse_steps(path)))?
 }
 
 fn non_null(value: &Value) -> Option<Cow<'_, Value>> {
     (!value.is_null()).then_some(Cow::Borrowed(value))
 }
 
-/// Returns the first value that [`values`] would take.
-fn in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
+/// Returns the first value that [`take_from_value`] would take.
+fn find_in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     let Some(step) = steps.first() else {
         return non_null(value);
     };
     match (value, step) {
         (Value::String(text), _) if text.trim_ascii_start().starts_with(['{', '[']) => {
             let inside = records::parse_nested(text).ok()?;
-            in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
+            find_in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
         }
-        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => in_fields(object, steps),
+        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => find_in_fields(object, steps),
         (Value::Array(items), PathStep::Each) => {
             let mut items = items.iter();
-            items.find_map(|item| in_value(item, &steps[1..]))
+            items.find_map(|item| find_in_value(item, &steps[1..]))
         }
-        (Value::Array(items), PathStep::At(at)) => in_value(items.get(*at)?, &steps[1..]),
+        (Value::Array(items), PathStep::At(at)) => find_in_value(items.get(*at)?, &steps[1..]),
         (Value::Array(items), PathStep::Name(_)) => match &items[..] {
-            [only] => in_value(only, steps),
+            [only] => find_in_value(only, steps),
             _ => None,
         },
         _ => None,
     }
 }
 
-/// Returns the first value that [`take`] would take.
-fn in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
+/// Returns the first value that [`take_from_fields`] would take.
+fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     match steps.first()? {
         PathStep::Name(name) => {
             let mut named = Cow::Borrowed(*name);
@@ -123,7 +144,7 @@ fn in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, V
                 if let Some(inner) = inner.filter(|_| next == steps.len()) {
                     return non_null(inner);
                 }
-                if let Some(found) = inner.and_then(|inner| in_value(inner, &steps[next..])) {
+                if let Some(found) = inner.and_then(|inner| find_in_value(inner, &steps[next..])) {
                     return Some(found);
                 }
                 let Some(PathStep::Name(more)) = steps.get(next) else {
@@ -135,13 +156,14 @@ fn in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, V
         }
         PathStep::Any => {
             let mut inner = object.values();
-            inner.find_map(|inner| in_value(inner, &steps[1..]))
+            inner.find_map(|inner| find_in_value(inner, &steps[1..]))
         }
         _ => None,
     }
 }
 
-fn values(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
+/// Takes the values at the steps below a value. With `one`, only the first.
+fn take_from_value(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
     let Some(step) = steps.first() else {
         if !value.is_null() {
             found.push(value.take());
@@ -156,11 +178,11 @@ fn values(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<
     }
     match (value, step) {
         (Value::Object(object), PathStep::Name(_) | PathStep::Any) => {
-            fields(object, steps, one, found)
+            take_from_fields(object, steps, one, found)
         }
         (Value::Array(items), PathStep::Each) => {
             for item in items {
-                values(item, &steps[1..], one, found);
+                take_from_value(item, &steps[1..], one, found);
                 if one && !found.is_empty() {
                     return;
                 }
@@ -168,19 +190,25 @@ fn values(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<
         }
         (Value::Array(items), PathStep::At(at)) => {
             if let Some(item) = items.get_mut(*at) {
-                values(item, &steps[1..], one, found);
+                take_from_value(item, &steps[1..], one, found);
             }
         }
         (Value::Array(items), PathStep::Name(_)) => {
             if let [only] = &mut items[..] {
-                values(only, steps, one, found);
+                take_from_value(only, steps, one, found);
             }
         }
         _ => {}
     }
 }
 
-fn fields(object: &mut Object, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
+/// Takes the values at the steps below the fields of an object. With `one`, only the first.
+fn take_from_fields(
+    object: &mut Object,
+    steps: &[PathStep<'_>],
+    one: bool,
+    found: &mut Vec<Value>,
+) {
     match steps.first() {
         Some(PathStep::Name(name)) => {
             let mut named = (*name).to_owned();
@@ -191,7 +219,7 @@ fn fields(object: &mut Object, steps: &[PathStep<'_>], one: bool, found: &mut Ve
                 }
                 if let Some(inner) = object.get_mut(&named) {
                     let before = found.len();
-                    values(inner, &steps[next..], one, found);
+                    take_from_value(inner, &steps[next..], one, found);
                     if found.len() > before {
                         return;
                     }
@@ -204,7 +232,7 @@ fn fields(object: &mut Object, steps: &[PathStep<'_>], one: bool, found: &mut Ve
         }
         Some(PathStep::Any) => {
             for inner in object.values_mut() {
-                values(inner, &steps[1..], one, found);
+                take_from_value(inner, &steps[1..], one, found);
                 if one && !found.is_empty() {
                     return;
                 }
@@ -214,8 +242,8 @@ fn fields(object: &mut Object, steps: &[PathStep<'_>], one: bool, found: &mut Ve
     }
 }
 
-/// Returns the paths of a record with a text, a number or a truth value, for messages.
-pub(crate) fn names(object: &Object, most: usize) -> Vec<String> {
+/// Lists up to `most` paths of a record's values, for messages.
+pub(crate) fn list_paths(object: &Object, most: usize) -> Vec<String> {
     fn collect(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
         if found.len() >= most {
             return;
@@ -270,7 +298,7 @@ mod tests {
             ("", json!([])),
         ] {
             let mut taken = record.clone();
-            assert_eq!(Value::Array(all(&mut taken, path)), expected, "{path}");
+            assert_eq!(Value::Array(take_all(&mut taken, path)), expected, "{path}");
             let mut taken = record.clone();
             let one = expected.get(0).cloned();
             assert_eq!(take(&mut taken, path), one, "{path}");

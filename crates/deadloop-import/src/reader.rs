@@ -1,4 +1,4 @@
-//! Registry entries of formats, the trait of readers, and the transcript collector.
+//! [`ForeignFormat`]: the registry entry of a format; [`RecordReader`]: its reader; [`Intake`]: the made transcripts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,9 +26,9 @@ pub(crate) struct ForeignFormat {
     pub(crate) name: &'static str,
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
-    /// The reader, with the rule that recognizes its files.
+    /// The recognition of its files, and its reader.
     pub(crate) by: FormatReader,
-    /// The shape of its files. `None` to recognize the shape. Text is then read as lines.
+    /// The shape of its files. `None` to recognize the shape of each file, with text read as lines.
     pub(crate) shape: Option<FileShape>,
     /// Whether the files of a folder, one record each, are one recording with one reader.
     pub(crate) whole_folder: bool,
@@ -39,7 +39,7 @@ pub(crate) enum FormatReader {
     /// Functions of the format: the certainty that a file with this beginning has the format, and the constructor of
     /// a reader for a file or folder.
     Code {
-        knows: fn(&SourceHead) -> FormatCertainty,
+        certainty: fn(&SourceHead) -> FormatCertainty,
         reader: fn() -> Box<dyn RecordReader>,
     },
     /// The rows of a TOML file.
@@ -56,14 +56,13 @@ impl ForeignFormat {
     pub(crate) fn of_rows(name: &'static str, text: &str) -> Result<Self, String> {
         let keys: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
         let (help, by) = if keys.contains_key("text") {
-            let columns: Columns = toml::from_str(text).map_err(|e| e.to_string())?;
-            (
-                columns.help.clone(),
-                FormatReader::Columns(Box::new(columns)),
-            )
+            let mut columns: Columns = toml::from_str(text).map_err(|e| e.to_string())?;
+            let help = std::mem::take(&mut columns.help);
+            (help, FormatReader::Columns(Box::new(columns)))
         } else {
-            let log = LogFormat::parse(text)?;
-            (log.help.clone(), FormatReader::Rows(Box::new(log)))
+            let mut log = LogFormat::parse(text)?;
+            let help = std::mem::take(&mut log.help);
+            (help, FormatReader::Rows(Box::new(log)))
         };
         Ok(Self {
             name,
@@ -75,16 +74,16 @@ impl ForeignFormat {
     }
 
     /// Returns the certainty that a file with this beginning has the format.
-    pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
+    pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
         match &self.by {
-            FormatReader::Code { knows, .. } => knows(head),
-            FormatReader::Rows(log) => log.knows(head),
-            FormatReader::Columns(columns) => columns.knows(head),
+            FormatReader::Code { certainty, .. } => certainty(head),
+            FormatReader::Rows(log) => log.certainty(head),
+            FormatReader::Columns(columns) => columns.certainty(head),
         }
     }
 
     /// Creates a reader for a file or folder.
-    pub(crate) fn reader(&'static self) -> Box<dyn RecordReader> {
+    pub(crate) fn create_reader(&'static self) -> Box<dyn RecordReader> {
         match &self.by {
             FormatReader::Code { reader, .. } => reader(),
             FormatReader::Rows(log) => Box::new(LogReader::new(log)),
@@ -93,27 +92,27 @@ impl ForeignFormat {
     }
 }
 
-/// Defines the registry entry of a format that is certain if `$known` recognizes one of the first objects:
-/// `known_entry! { Reader = known, "name", "help"; }`.
+/// Defines the registry entry of a format whose files are certain if `$known` recognizes one of their first objects:
+/// `known_entry! { Reader = known, "name", "help"; }`, or `@read` for a function in place of a reader.
 macro_rules! known_entry {
-    ($reader:ident = $known:ident, $name:literal, $help:literal;) => {
+    ($(@$read:ident)? $($reader:ident)? = $known:ident, $name:literal, $help:literal;) => {
         $crate::reader::head_entry! {
-            ENTRY: $reader = |head| head.any($known), None, $name, $help;
+            ENTRY: $(@$read)? $($reader)? = |head| head.any($known), None, $name, $help;
         }
     };
 }
 pub(crate) use known_entry;
 
-/// Defines the registry entry of a format that is certain by its whole beginning, with the shape of its files:
+/// Defines the registry entry of a format whose files are certain if `$known` recognizes their beginning, with their shape:
 /// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
 macro_rules! head_entry {
-    ($entry:ident: $reader:ident = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
+    ($entry:ident: $(@$read:ident)? $($reader:ident)? = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
         pub(crate) const $entry: $crate::reader::ForeignFormat = $crate::reader::ForeignFormat {
             name: $name,
             help: $help,
             by: $crate::reader::FormatReader::Code {
-                knows: |$head| $crate::source::head::FormatCertainty::Certain.when($known),
-                reader: || Box::<$reader>::default(),
+                certainty: |$head| $crate::source::head::FormatCertainty::Certain.only_if($known),
+                reader: || $(Box::new($read as $crate::reader::RecordFunction))? $(Box::<$reader>::default())?,
             },
             shape: $shape,
             whole_folder: false,
@@ -137,8 +136,17 @@ pub(crate) trait RecordReader: Send {
     fn end(&mut self, _out: &mut Intake) {}
 }
 
-/// The maximum number of stored warnings. Further ones are only counted.
-const NAMED: usize = 100;
+/// A reader that keeps nothing from one record to the next.
+pub(crate) type RecordFunction = fn(SourceRecord, &mut Intake) -> Result<(), WireFault>;
+
+impl RecordReader for RecordFunction {
+    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+        self(record, out)
+    }
+}
+
+/// The maximum number of stored warnings, and of stored kinds of records that are passed over.
+const MAX_WARNINGS: usize = 100;
 
 /// A collector of a reader's transcripts, losses and warnings.
 #[derive(Default)]
@@ -150,22 +158,22 @@ pub(crate) struct Intake {
     pub(super) warnings: Vec<Problem>,
     pub(super) warned: u64,
     pub(super) found: Vec<Entry>,
-    /// Number of files of each format.
+    /// The number of files of each format.
     pub(super) formats: BTreeMap<&'static str, u64>,
     /// The corpus of the file.
     corpus: Option<Arc<Corpus>>,
     stem: String,
     number: u64,
-    /// Records of the file that were passed over, by kind.
+    /// The number of records of the file that were passed over, by kind.
     pub(super) passed: BTreeMap<String, u64>,
     /// Whether the current record was passed over.
     pub(super) passes: bool,
-    /// Number of records of the file that were passed over or had no text.
+    /// The number of records of the file that were passed over or had no text.
     pub(super) passed_records: u64,
-    /// Number of transcripts without text since transcripts were last collected.
+    /// The number of transcripts without text since transcripts were last collected.
     pub(super) empty: u64,
-    /// A reader's problem with a file in which it found nothing.
-    pub(crate) nothing: Option<WireFault>,
+    /// The problem of a file in which the reader found no transcript.
+    pub(crate) no_output: Option<WireFault>,
     /// The guesses on the columns of the file.
     pub(super) guessed: ColumnGuesses,
 }
@@ -194,22 +202,21 @@ impl Intake {
         self.number = 0;
         self.passed.clear();
         self.passed_records = 0;
-        self.nothing = None;
+        self.no_output = None;
         self.guessed.clear();
     }
 
-    /// Passes over a record without output of a model and without data on a run.
-    ///
-    /// It is counted separately, and as a loss under this name.
+    /// Passes over a record without output of a model and without data on a run. The record counts as a loss of this
+    /// name, and as passed over.
     pub(crate) fn pass(&mut self, what: &str) {
         self.losses.add(what);
         self.passes = true;
-        if self.passed.len() < NAMED || self.passed.contains_key(what) {
+        if self.passed.len() < MAX_WARNINGS || self.passed.contains_key(what) {
             *self.passed.entry(what.to_owned()).or_default() += 1;
         }
     }
 
-    /// Records a guess on a column, as an option.
+    /// Records a guess on the column of an option.
     pub(crate) fn guess(&mut self, option: &'static str, column: &str) {
         if !self.guessed.contains_key(option) {
             self.guessed.insert(option, column.to_owned());
@@ -221,8 +228,8 @@ impl Intake {
         &self.stem
     }
 
-    /// Returns the options for splitting the text of a model: the caller's, otherwise the corpus's.
-    pub(crate) fn think(&self, model: &str) -> ThinkOptions {
+    /// Returns the options for splitting the text of a model: those of the caller, or those of the corpus.
+    pub(crate) fn think_options(&self, model: &str) -> ThinkOptions {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);
         corpus.map_or_else(|| self.options.think.clone(), |corpus| corpus.think(model))
@@ -239,8 +246,8 @@ impl Intake {
 
     /// Adds a finished transcript.
     ///
-    /// Without an id it is named after its file and numbered. Without a model it gets the caller's. Times and tokens
-    /// that no corpus may hold are dropped. The split is that of the imported corpus.
+    /// A transcript without an id gets the name of its file and a number. One without a model gets the caller's model.
+    /// Times and tokens beyond the limits of a corpus are dropped. The split comes from the imported corpus.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
         self.number += 1;
         // Transcripts of a corpus are kept as they are.
@@ -250,7 +257,7 @@ impl Intake {
             self.empty += 1;
             return;
         }
-        values(&mut entry).for_each(flatten);
+        free_values(&mut entry).for_each(flatten);
         let transcript = &mut entry.transcript;
         for event in &mut transcript.events {
             if event.t_ms.take_if(|t| t.abs() > MAX_T_MS).is_some() {
@@ -273,19 +280,22 @@ impl Intake {
         // A single transcript may contain its split; a corpus has a file of splits.
         entry.split = match &self.corpus {
             Some(corpus) => corpus.split(&transcript.id).map(str::to_owned),
-            None if entry.rest.get("split").is_some_and(Value::is_string) => {
-                let split = entry.rest.shift_remove("split");
-                split.and_then(|split| Some(split.as_str()?.to_owned()))
-            }
-            None => None,
+            None => entry
+                .rest
+                .get("split")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
         };
+        if self.corpus.is_none() && entry.split.is_some() {
+            entry.rest.shift_remove("split");
+        }
         self.found.push(entry);
     }
 
     /// Adds a warning about a record that is still used.
     pub(crate) fn warn(&mut self, place: &Place, what: &str, expected: &str) {
         self.warned += 1;
-        if self.warnings.len() < NAMED {
+        if self.warnings.len() < MAX_WARNINGS {
             let problem = Problem::new(place.clone(), what, expected);
             self.warnings.push(problem);
         }
@@ -301,8 +311,8 @@ fn has_content(transcript: &Transcript) -> bool {
     })
 }
 
-/// Iterates over the values of any shape.
-fn values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
+/// Iterates over the values whose shape a corpus does not prescribe.
+fn free_values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
     let transcript = &mut entry.transcript;
     let events = transcript.events.iter_mut().flat_map(|event| {
         let arguments = match &mut event.body {
@@ -318,12 +328,12 @@ fn values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
 
 /// The maximum nesting of lists and objects in a value.
 ///
-/// A line of a corpus has some around it, and JSON with more than 127 is not read.
-const DEEPEST: usize = 120;
+/// The line of a corpus adds a few levels, and no JSON with more than 127 is read.
+const MAX_NESTING: usize = 120;
 
 /// Replaces a value with too much nesting by its JSON text.
 fn flatten(value: &mut Value) {
-    if is_deeper(value, DEEPEST) {
+    if is_deeper(value, MAX_NESTING) {
         *value = Value::String(value.to_string());
     }
 }
@@ -338,7 +348,7 @@ fn is_deeper(value: &Value, than: usize) -> bool {
 }
 
 /// Creates a transcript without id and model, which [`Intake::emit`] sets.
-pub(crate) fn entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
+pub(crate) fn new_entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     Entry {
         transcript: Transcript {
             events,

@@ -3,26 +3,26 @@
 //! Each event has a number of chars, or of pieces that stand for tokens, as the spec requires.
 
 use super::letters::is_sign;
-use super::spec::{ChunkKind, Chunks, ends};
+use super::spec::{ChunkKind, Chunks, range_or};
 use super::stock::TimedPiece;
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// The maximum number of letters of an artificial token.
-const TOKEN: usize = 6;
+const MAX_TOKEN_LETTERS: usize = 6;
 
 /// Returns the events of one channel's text.
-pub(super) fn events(
+pub(super) fn cut_into_events(
     text: &str,
     channel: &str,
     chunks: Option<&Chunks>,
     rng: &mut Rng,
 ) -> Vec<RecordedEvent> {
     let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
-        return vec![RecordedEvent::new(body(channel, text.to_owned()))];
+        return vec![RecordedEvent::new(make_body(channel, text.to_owned()))];
     };
-    let tokens = chunks.by.0 == ChunkKind::Tokens;
-    let (sizes, ms) = (ends(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
+    let tokens = chunks.by == ChunkKind::Tokens;
+    let (sizes, ms) = (range_or(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
     let ends = if tokens {
         token_ends(text)
     } else {
@@ -33,7 +33,7 @@ pub(super) fn events(
         let size = sizes.draw(rng).min(ends.len() - at);
         at += size;
         let to = ends[at - 1];
-        let mut event = RecordedEvent::new(body(channel, text[from..to].to_owned()));
+        let mut event = RecordedEvent::new(make_body(channel, text[from..to].to_owned()));
         event.tokens = tokens.then_some(size as u64);
         event.t_ms = ms.map(|ms| {
             clock += ms.draw(rng);
@@ -46,18 +46,18 @@ pub(super) fn events(
 }
 
 /// Returns the events of an answer with its recorded pieces and times.
-pub(super) fn timed_events(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
+pub(super) fn cut_by_times(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
         let text: String = left.by_ref().take(piece.chars).collect();
-        let mut event = RecordedEvent::new(body("answer", text));
+        let mut event = RecordedEvent::new(make_body("answer", text));
         event.t_ms = Some(piece.t_ms);
         matches!(&event.body, Body::Answer(text) if !text.is_empty()).then_some(event)
     });
     cut.collect()
 }
 
-fn body(channel: &str, text: String) -> Body {
+fn make_body(channel: &str, text: String) -> Body {
     match channel {
         "reasoning" => Body::Reasoning(text),
         _ => Body::Answer(text),
@@ -77,7 +77,7 @@ fn token_ends(text: &str) -> Vec<usize> {
     let (mut letters, mut blank) = (0, false);
     for (at, c) in text.char_indices() {
         let letter = c.is_alphanumeric() && !is_sign(c);
-        let joins = letter && ((letters > 0 && letters < TOKEN) || blank);
+        let joins = letter && ((letters > 0 && letters < MAX_TOKEN_LETTERS) || blank);
         let end = at + c.len_utf8();
         match ends.last_mut() {
             Some(last) if joins => *last = end,

@@ -1,9 +1,9 @@
-//! Units of repetition and their copies: drawn, drifted and cut.
+//! [`CopyMaker`]: draws the units of repetition and their copies.
 
-use super::drift::{DriftWords, plan};
+use super::drift::DriftWords;
 use super::label::is_primitive;
-use super::letters::{is_chinese, words};
-use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, ends};
+use super::letters::{find_words, is_chinese};
+use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, range_or};
 use super::stock::{CleanReader, CleanText};
 use super::transcript::NoDraw;
 use super::units::cut_unit;
@@ -12,7 +12,7 @@ use deadloop_detect::Kind;
 
 const NO_UNIT: NoDraw = "no piece of clean text of the wanted period";
 
-/// The requirements for one transcript.
+/// The loop of one transcript.
 pub(super) struct LoopRequest<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) kind: Kind,
@@ -42,28 +42,33 @@ pub(super) struct CopyMaker<'a> {
 }
 
 impl CopyMaker<'_> {
-    pub(super) fn unit(&self, rng: &mut Rng) -> Result<RepeatUnit, NoDraw> {
-        let l = self.wanted.item;
-        let (text, fillers, name) = self.piece(l.repeats.period, rng)?;
-        let chinese = is_chinese(self.wanted.lang);
-        let fills = l
-            .drift
-            .as_ref()
-            .is_some_and(|drift| matches!(drift.kind.0, DriftKind::Fill | DriftKind::Draw));
-        let fillers = if fills { fillers } else { Vec::new() };
-        let text = match &l.drift {
-            Some(drift) => drift.base(&text, self.wanted.lang),
-            None => text,
+    /// Draws a unit, with its first copy.
+    pub(super) fn draw_unit(&self, rng: &mut Rng) -> Result<RepeatUnit, NoDraw> {
+        let item = self.wanted.item;
+        let (mut text, mut fillers, name) = self.draw_text(item.repeats.period, rng)?;
+        let drift = item.drift.as_ref();
+        if !drift.is_some_and(|drift| matches!(drift.kind, DriftKind::Fill | DriftKind::Draw)) {
+            fillers.clear();
+        }
+        if let Some(drift) = drift {
+            text = drift.prepare_unit(&text, self.wanted.lang);
+        }
+        let styles = [". ", ") ", "、"];
+        let known = if is_chinese(self.wanted.lang) { 3 } else { 2 };
+        let plan = LoopPlan {
+            kind: self.wanted.kind,
+            unit: text,
+            fillers,
+            numbering: styles[rng.below(known)],
         };
-        let plan = plan(self.wanted.kind, text, &fillers, chinese, rng);
         let mut unit = RepeatUnit {
             plan,
             name,
             first: Vec::new(),
         };
         unit.first = self.copy(&unit, 0, rng)?;
-        let exact = l.drift.is_none() && self.wanted.kind != Kind::OrderedList;
-        if !l.repeats.period.holds(unit.first.len()) {
+        let exact = drift.is_none() && self.wanted.kind != Kind::OrderedList;
+        if !item.repeats.period.holds(unit.first.len()) {
             return Err(NO_UNIT);
         }
         if exact && !is_primitive(&unit.first) {
@@ -73,28 +78,22 @@ impl CopyMaker<'_> {
     }
 
     /// Draws a text to repeat. Returns the text, its fillers and its name.
-    fn piece(
+    fn draw_text(
         &self,
         chars: CountRange,
         rng: &mut Rng,
     ) -> Result<(String, Vec<String>, String), NoDraw> {
-        let l = self.wanted.item;
-        let Some(name) = &l.unit else {
+        let Some(name) = &self.wanted.item.unit else {
             let (unit, name) = cut_unit(self.texts, self.wanted.kind, chars, rng).ok_or(NO_UNIT)?;
             return Ok((unit, Vec::new(), name));
         };
-        let units = self
-            .wanted
-            .spec
-            .units(name, self.wanted.lang)
-            .ok_or(NO_UNIT)?;
+        let unit = self.wanted.spec.find_unit(name, self.wanted.lang);
+        let unit = unit.ok_or(NO_UNIT)?;
         let at = rng.pick(self.wanted.units).ok_or(NO_UNIT)?;
-        let text = units.texts.get(*at).ok_or(NO_UNIT)?;
-        Ok((
-            text.to_string(),
-            units.fillers().iter().map(ToString::to_string).collect(),
-            format!("{name}/{}/{at}", units.lang),
-        ))
+        let text = unit.texts.get(*at).ok_or(NO_UNIT)?;
+        let fillers = unit.fillers().iter().map(ToString::to_string);
+        let name = format!("{name}/{}/{at}", unit.lang);
+        Ok((text.to_string(), fillers.collect(), name))
     }
 
     fn copy(&self, unit: &RepeatUnit, number: usize, rng: &mut Rng) -> Result<Vec<char>, NoDraw> {
@@ -109,10 +108,14 @@ impl CopyMaker<'_> {
 
     /// Draws the copies of the loop: at least as many, and as many chars, as the item wants. If the loop is truncated,
     /// part of one more copy follows, so that the text ends in the middle.
-    pub(super) fn body(&self, unit: &RepeatUnit, rng: &mut Rng) -> Result<Vec<char>, NoDraw> {
-        let l = self.wanted.item;
-        let count = l.repeats.copies.draw(rng);
-        let length = ends(l.length, 700, 2600).draw(rng);
+    pub(super) fn draw_copies(
+        &self,
+        unit: &RepeatUnit,
+        rng: &mut Rng,
+    ) -> Result<Vec<char>, NoDraw> {
+        let item = self.wanted.item;
+        let count = item.repeats.copies.draw(rng);
+        let length = range_or(item.length, 700, 2600).draw(rng);
         let (mut chars, mut differ, mut number) = (unit.first.clone(), false, 1);
         while number < count || chars.len() < length {
             let copy = self.copy(unit, number, rng)?;
@@ -120,7 +123,7 @@ impl CopyMaker<'_> {
             chars.extend(copy);
             number += 1;
         }
-        if l.truncate.unwrap_or(true) {
+        if item.truncate.unwrap_or(true) {
             let more = self.copy(unit, number, rng)?;
             let cut = rng.below(more.len());
             chars.extend(more.iter().take(cut));
@@ -133,9 +136,9 @@ impl CopyMaker<'_> {
 }
 
 /// Returns the words of the clean text.
-pub(super) fn vocabulary(clean: &CleanReader<'_>) -> Vec<String> {
+pub(super) fn collect_words(clean: &CleanReader<'_>) -> Vec<String> {
     let all = clean.parts.iter().flat_map(|part| {
-        let words = words(&part.text).into_iter();
+        let words = find_words(&part.text).into_iter();
         words.filter_map(|word| part.text.get(word).map(str::to_owned))
     });
     let mut words: Vec<String> = all.take(5000).collect();

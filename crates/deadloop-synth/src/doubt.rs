@@ -8,7 +8,7 @@ use super::spec::NonEmptyText;
 use crate::planted_loops::Rng;
 
 /// Returns the statements of a text, each with the blanks after it.
-pub(super) fn statements(text: &str) -> Vec<&str> {
+pub(super) fn split_statements(text: &str) -> Vec<&str> {
     let (mut found, mut from) = (Vec::new(), 0);
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
@@ -69,13 +69,12 @@ mod tests {
             "不对。再来！好",
             "a\nb\n",
         ] {
-            assert_eq!(statements(text).concat(), text);
+            assert_eq!(split_statements(text).concat(), text);
         }
-        assert_eq!(
-            statements("It is 2.5 m. So what?\n\nEnd"),
-            ["It is 2.5 m. ", "So what?\n\n", "End"]
-        );
-        assert_eq!(statements("不对。再来！好"), ["不对。", "再来！", "好"]);
+        let statements = split_statements("It is 2.5 m. So what?\n\nEnd");
+        assert_eq!(statements, ["It is 2.5 m. ", "So what?\n\n", "End"]);
+        let statements = split_statements("不对。再来！好");
+        assert_eq!(statements, ["不对。", "再来！", "好"]);
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! Drift: differences between the copies of a loop and the first one.
 
-use super::doubt::{join_statements, statements};
-use super::letters::{is_chinese, is_sign, words};
+use super::doubt::{join_statements, split_statements};
+use super::letters::{find_words, is_chinese, is_sign};
 use super::spec::{Drift, DriftKind, NonEmptyText};
 use crate::planted_loops::{LoopPlan, Rng};
-use deadloop_detect::Kind;
 
 /// The words that drift uses for one transcript.
 pub(super) struct DriftWords<'a> {
@@ -25,25 +24,24 @@ impl Drift {
     /// Returns whether the drift replaces `{}`.
     pub(super) fn fills(&self) -> bool {
         matches!(
-            self.kind.0,
+            self.kind,
             DriftKind::Fill | DriftKind::Draw | DriftKind::Counter
         )
     }
 
     /// Returns the text of the first copy. A counter gets a place for its number if the text has none.
-    pub(super) fn base(&self, unit: &str, lang: &str) -> String {
-        if self.kind.0 != DriftKind::Counter || unit.contains("{}") {
+    pub(super) fn prepare_unit(&self, unit: &str, lang: &str) -> String {
+        if self.kind != DriftKind::Counter || unit.contains("{}") {
             return unit.to_owned();
         }
-        let own = if is_chinese(lang) {
+        let is_chinese = is_chinese(lang);
+        let default = if is_chinese {
             "第{}次："
         } else {
             "Attempt {}: "
         };
-        format!(
-            "{}{unit}",
-            self.counter.as_ref().map_or(own, |counter| counter)
-        )
+        let counter = self.counter.as_ref().map_or(default, |counter| counter);
+        format!("{counter}{unit}")
     }
 
     /// Returns the copy with this number, from 0, of a plan's unit. `None` if no part of the copy can differ.
@@ -54,13 +52,13 @@ impl Drift {
         words: &DriftWords<'_>,
         rng: &mut Rng,
     ) -> Option<String> {
-        match self.kind.0 {
+        match self.kind {
             DriftKind::Counter => Some(plan.copy(number).replace("{}", &(number + 1).to_string())),
             DriftKind::Fill => Some(plan.copy(number)),
             DriftKind::Draw => Some(plan.copy(rng.below(plan.fillers.len().max(1)))),
             DriftKind::Circle => {
                 let copy = plan.copy(number);
-                let mut order = statements(&copy);
+                let mut order = split_statements(&copy);
                 if number > 0 {
                     rng.shuffle(&mut order);
                 }
@@ -72,11 +70,11 @@ impl Drift {
     }
 
     fn change_copy(&self, copy: &str, words: &DriftWords<'_>, rng: &mut Rng) -> Option<String> {
-        match self.kind.0 {
+        match self.kind {
             DriftKind::Paraphrase => paraphrase_copy(copy, words.paraphrase, rng),
-            DriftKind::Case => at_word(copy, rng, |word, _| Some(flip_case(word))),
+            DriftKind::Case => replace_word(copy, rng, |word, _| Some(flip_case(word))),
             DriftKind::Space => Some(double_blank(copy, rng)),
-            _ => at_word(copy, rng, |word, rng| {
+            _ => replace_word(copy, rng, |word, rng| {
                 let other = rng.pick(words.others)?;
                 (other != word).then(|| other.clone())
             }),
@@ -84,13 +82,13 @@ impl Drift {
     }
 }
 
-/// Replaces a word that is not the first.
-fn at_word(
+/// Replaces a random word other than the first.
+fn replace_word(
     copy: &str,
     rng: &mut Rng,
     other: impl Fn(&str, &mut Rng) -> Option<String>,
 ) -> Option<String> {
-    let words = words(copy);
+    let words = find_words(copy);
     let word = rng.pick(words.get(1..)?)?.clone();
     let new = other(&copy[word.clone()], rng)?;
     Some(format!("{}{new}{}", &copy[..word.start], &copy[word.end..]))
@@ -98,16 +96,13 @@ fn at_word(
 
 fn flip_case(word: &str) -> String {
     let mut chars = word.chars();
-    let first = chars.next().into_iter();
-    let first = first.flat_map(|c| {
-        let turned: Vec<char> = if c.is_uppercase() {
-            c.to_lowercase().collect()
-        } else {
-            c.to_uppercase().collect()
-        };
-        turned
-    });
-    first.chain(chars).collect()
+    let first = chars
+        .next()
+        .map_or(String::new(), |c| match c.is_uppercase() {
+            true => c.to_lowercase().collect(),
+            false => c.to_uppercase().collect(),
+        });
+    first + chars.as_str()
 }
 
 /// Doubles a blank. A copy without blanks gets one inside.
@@ -119,19 +114,17 @@ fn double_blank(copy: &str, rng: &mut Rng) -> String {
             .map(|(at, _)| at)
             .collect()
     };
-    let blanks = places(true);
-    let places = if blanks.is_empty() {
-        places(false)
-    } else {
-        blanks
-    };
-    let at = rng.pick(&places).copied().unwrap_or(inside);
+    let mut found = places(true);
+    if found.is_empty() {
+        found = places(false);
+    }
+    let at = rng.pick(&found).copied().unwrap_or(inside);
     format!("{} {}", &copy[..at], &copy[at..])
 }
 
 /// Replaces a word of the copy by another word of its group.
 fn paraphrase_copy(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Option<String> {
-    let whole = |at: usize, word: &str| {
+    let is_whole = |at: usize, word: &str| {
         let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));
         let inner = word.chars().all(|c| !is_sign(c));
         let before = copy[..at].chars().next_back();
@@ -142,36 +135,13 @@ fn paraphrase_copy(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> O
     for group in groups {
         for word in group {
             let found = copy.match_indices(word.as_str()).map(|(at, _)| at);
-            places.extend(
-                found
-                    .filter(|at| whole(*at, word))
-                    .map(|at| (at, word, group)),
-            );
+            let found = found.filter(|at| is_whole(*at, word));
+            places.extend(found.map(|at| (at, word, group)));
         }
     }
     let (at, word, group) = *rng.pick(&places)?;
     let others: Vec<&NonEmptyText> = group.iter().filter(|other| *other != word).collect();
     let other = rng.pick(&others)?;
-    Some(format!(
-        "{}{other}{}",
-        &copy[..at],
-        &copy[at + word.len()..]
-    ))
-}
-
-/// Returns a planting whose copies are `unit`.
-pub(super) fn plan(
-    kind: Kind,
-    unit: String,
-    fillers: &[String],
-    chinese: bool,
-    rng: &mut Rng,
-) -> LoopPlan {
-    let styles = [". ", ") ", "、"];
-    LoopPlan {
-        kind,
-        unit,
-        fillers: fillers.to_vec(),
-        numbering: styles[rng.below(if chinese { 3 } else { 2 })],
-    }
+    let (before, after) = (&copy[..at], &copy[at + word.len()..]);
+    Some(format!("{before}{other}{after}"))
 }

@@ -4,17 +4,17 @@
 //! the streams stays intact. Whole streams (times, ends, parallel calls) are made in `stream_faults`.
 
 use deadloop_detect::Fault;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::intact_streams::IntactStream;
 use super::label::PlantedLabel;
 use super::spec::{Chunks, Faults, SpecError, SpecItem, SpecStreamKind};
 use super::transcript::{NoDraw, SynthTranscript};
-use super::{ATTEMPTS, DAMAGED, Synth, TranscriptFrame, text_faults};
+use super::{DAMAGED_SUFFIX, MAX_DRAWS, Synth, TranscriptFrame, stream_faults, text_faults};
 use crate::planted_loops::Rng;
 use deadloop_corpus::RecordedEvent;
 
-/// The requirements for one transcript.
+/// The fault of one transcript.
 #[derive(Clone, Debug)]
 pub(super) struct FaultRequest {
     pub(super) fault: Fault,
@@ -24,19 +24,22 @@ pub(super) struct FaultRequest {
     pub(super) chunks: Option<Chunks>,
 }
 
-/// A stream that was made, with its damage.
-#[derive(Debug)]
+/// A damaged stream.
+#[derive(Debug, Default)]
 pub(super) struct FaultyStream {
     pub(super) events: Vec<RecordedEvent>,
     pub(super) channel: &'static str,
     /// The position of the damage. `None` if the stream is intact.
     pub(super) onset: Option<usize>,
+    /// The meaning of the intact stream, for `meta.gold`.
     pub(super) gold: Json,
-    pub(super) more: Map<String, Json>,
+    /// The length of the pause of an intact stream, in milliseconds.
+    pub(super) pause_ms: Option<f64>,
 }
 
 impl<'a> Synth<'a> {
-    pub(super) fn fault(
+    /// Makes the damaged stream at `at` of an item.
+    pub(super) fn make_fault(
         &self,
         item: &'a SpecItem,
         faults: &Faults,
@@ -46,66 +49,66 @@ impl<'a> Synth<'a> {
         let turn = at / item.langs.len();
         let degree = turn / faults.kinds.len() % (faults.severity.high - faults.severity.low + 1);
         let severity = faults.severity.low + degree;
-        let mut asked = FaultRequest {
+        let mut request = FaultRequest {
             fault: faults.kinds[turn % faults.kinds.len()],
             severity: u8::try_from(severity).unwrap_or(3),
             is_intact: rng.chance(faults.intact),
             seed: 0,
             chunks: item.chunks.clone(),
         };
-        let mut pool = self.pool(&frame);
+        let mut pool = self.find_texts(&frame);
         let draw = |attempt| {
-            asked.seed = rng.next_u64();
-            if attempt == ATTEMPTS {
-                // In some corpora hardly any text can be damaged in this way. Then only those that can are drawn.
+            request.seed = rng.next_u64();
+            if attempt == MAX_DRAWS {
+                // Few texts of some corpora can be damaged in this way, so the others are left out.
                 pool.retain(|clean| self.has(&frame, clean, faults.stream));
             }
-            let drawn = self.draw((&frame, &pool), faults, &mut rng)?;
-            Ok((self.damage_stream(faults, &asked, &drawn, &mut rng)?, drawn))
+            let drawn = self.draw_intact((&frame, &pool), faults, &mut rng)?;
+            Ok((
+                self.damage_stream(faults, &request, &drawn, &mut rng)?,
+                drawn,
+            ))
         };
-        let (stream, drawn) = self.try_draw((item, &frame.id), 2 * ATTEMPTS, draw)?;
-        Ok(self.faulty(frame, faults, &asked, stream, drawn))
+        let (stream, drawn) = self.try_draw((item, &frame.id), 2 * MAX_DRAWS, draw)?;
+        Ok(self.finish_fault(frame, faults, &request, stream, drawn))
     }
 
     fn damage_stream(
         &self,
         faults: &Faults,
-        asked: &FaultRequest,
+        request: &FaultRequest,
         drawn: &IntactStream,
         rng: &mut Rng,
     ) -> Result<FaultyStream, NoDraw> {
         let intact = drawn.text.as_str();
         match faults.stream {
-            SpecStreamKind::Calls => super::stream_faults::calls(self.spec.tools(), asked, rng),
-            SpecStreamKind::Whole => super::stream_faults::make_whole_stream(asked, drawn, rng),
-            SpecStreamKind::Events => text_faults::events(asked, intact, rng),
-            SpecStreamKind::Arguments => text_faults::arguments(asked, intact),
-            SpecStreamKind::Name => text_faults::name(asked, intact),
-            stream => text_faults::text(stream, asked, intact, rng),
+            SpecStreamKind::Calls => stream_faults::damage_calls(self.spec.tools(), request, rng),
+            SpecStreamKind::Whole => stream_faults::damage_whole_stream(request, drawn, rng),
+            SpecStreamKind::Events => text_faults::damage_delivery(request, intact, rng),
+            SpecStreamKind::Arguments => text_faults::damage_arguments(request, intact),
+            SpecStreamKind::Name => text_faults::damage_name(request, intact),
+            stream => text_faults::damage_answer(stream, request, intact, rng),
         }
     }
 
-    fn faulty(
+    fn finish_fault(
         &self,
         frame: TranscriptFrame<'_>,
         faults: &Faults,
-        asked: &FaultRequest,
+        request: &FaultRequest,
         stream: FaultyStream,
         drawn: IntactStream,
     ) -> SynthTranscript {
-        let kind = asked.fault.name();
-        let mut meta = Map::new();
-        let source = if drawn.model.is_some() {
-            "damaged"
-        } else {
-            "template"
-        };
-        meta.insert("source".into(), source.into());
-        meta.insert("item".into(), frame.item.name.as_str().into());
-        meta.insert("stream".into(), faults.stream.name().into());
-        meta.insert("made".into(), json!({"of": drawn.from}));
+        let kind = request.fault.name();
+        let is_real = drawn.model.is_some();
+        let mut meta = json!({
+            "source": if is_real { "damaged" } else { "template" },
+            "item": frame.item.name.as_str(),
+            "stream": faults.stream.name(),
+            "made": {"of": drawn.from},
+        });
         if frame.item.chunks.as_ref().is_some_and(Chunks::make_times) {
-            meta.insert("times".into(), "made".into());
+            meta["times"] = "made".into();
         }
         let label = match stream.onset {
             None => PlantedLabel::clean(stream.channel),
@@ -118,31 +121,21 @@ impl<'a> Synth<'a> {
                 ..PlantedLabel::default()
             },
         };
-        let tag = if stream.onset.is_some() {
-            kind
-        } else {
-            "intact"
-        };
-        meta.insert("tag".into(), format!("fault-{tag}").into());
+        let tag = stream.onset.map_or("intact", |_| kind);
+        meta["tag"] = format!("fault-{tag}").into();
         if stream.onset.is_some() {
-            meta.insert("fault".into(), kind.into());
-            meta.insert("severity".into(), asked.severity.into());
+            meta["fault"] = kind.into();
+            meta["severity"] = request.severity.into();
         }
-        meta.insert("gold".into(), stream.gold);
-        meta.extend(stream.more);
-        let model = drawn.model.map(|model| self.writer(&model, DAMAGED));
-        let group = if drawn.group.is_empty() {
-            frame.id.clone()
-        } else {
-            drawn.group
-        };
-        self.entry(
-            frame,
-            model,
-            group,
-            Json::Object(meta),
-            stream.events,
-            vec![label],
-        )
+        meta["gold"] = stream.gold;
+        if let Some(pause) = stream.pause_ms {
+            meta["pause_ms"] = pause.into();
+        }
+        let model = drawn
+            .model
+            .map(|model| self.name_writer(&model, DAMAGED_SUFFIX));
+        let group = Some(drawn.group).filter(|group| !group.is_empty());
+        let group = group.unwrap_or_else(|| frame.id.clone());
+        self.create_transcript(frame, model, group, meta, stream.events, vec![label])
     }
 }

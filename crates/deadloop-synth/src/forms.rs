@@ -1,7 +1,6 @@
 //! [`Forms`]: hard negatives as Jinja templates.
 //!
-//! A file of forms is data: `[lists]` to pick from, and a `[[form]]` for each shape of healthy text that looks like a
-//! loop.
+//! A file of forms has `[lists]` of texts, and a `[[form]]` for each shape of healthy text that looks like a loop.
 //!
 //! Besides the functions of Jinja, a text may call `int(low, high)`, `pick(list)` or `pick(a, b, …)`,
 //! `some(count, list)` (none twice), `chance(share)`, `noise(letters, count)`, `hex(digits)`,
@@ -26,7 +25,7 @@ pub struct Forms {
     pub(super) forms: Vec<Form>,
 }
 
-/// The paragraphs that a text may still take.
+/// The paragraphs that a text has not used yet.
 type Paragraphs = Arc<Mutex<Vec<String>>>;
 
 impl Forms {
@@ -63,14 +62,13 @@ impl Forms {
     ) -> Result<String, String> {
         let shared = Arc::new(Mutex::new(rng.clone()));
         let paragraphs = Arc::new(Mutex::new(prose.to_vec()));
-        let env = environment(&shared, &paragraphs);
-        let rendered =
-            env.and_then(|env| env.render_str(&form.text, Value::from(Serde(&self.lists))));
+        let env = create_environment(&shared, &paragraphs);
+        let lists = Value::from(Serde(&self.lists));
+        let rendered = env.and_then(|env| env.render_str(&form.text, lists));
         *rng = lock(&shared).clone();
         rendered.map_err(|e| {
-            let line = e
-                .line()
-                .map_or(String::new(), |line| format!(", line {line} of its text"));
+            let line = e.line().map(|line| format!(", line {line} of its text"));
+            let line = line.unwrap_or_default();
             let detail = e.detail().unwrap_or_default();
             format!("form {}{line}: {}: {detail}", form.name, e.kind())
         })
@@ -84,8 +82,7 @@ impl Form {
 
     /// Returns the default channel of the form's texts.
     pub(super) fn channel(&self) -> &'static str {
-        let own = self.channel.map(|channel| channel.0);
-        own.unwrap_or(SpecChannel::Answer).name()
+        self.channel.unwrap_or(SpecChannel::Answer).name()
     }
 
     /// Returns the number of the form's texts in an item that wants `count`.
@@ -99,14 +96,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn environment(rng: &Arc<Mutex<Rng>>, prose: &Paragraphs) -> Result<Environment<'static>, Error> {
+fn create_environment(
+    rng: &Arc<Mutex<Rng>>,
+    prose: &Paragraphs,
+) -> Result<Environment<'static>, Error> {
     let mut env = Environment::new();
-    env.set_syntax(
-        SyntaxConfig::builder()
-            .trim_blocks(true)
-            .lstrip_blocks(true)
-            .build()?,
-    );
+    let mut syntax = SyntaxConfig::builder();
+    env.set_syntax(syntax.trim_blocks(true).lstrip_blocks(true).build()?);
     env.set_auto_escape_callback(|_| AutoEscape::None);
     env.set_undefined_behavior(UndefinedBehavior::Strict);
     let paragraphs = Arc::clone(prose);
@@ -115,13 +111,13 @@ fn environment(rng: &Arc<Mutex<Rng>>, prose: &Paragraphs) -> Result<Environment<
         let rest = left.len().saturating_sub(count);
         left.split_off(rest).join("\n\n")
     });
-    shapes(&mut env);
-    draws(&mut env, rng);
+    add_plain_functions(&mut env);
+    add_draws(&mut env, rng);
     Ok(env)
 }
 
 /// Adds the functions without random draws.
-fn shapes(env: &mut Environment<'static>) {
+fn add_plain_functions(env: &mut Environment<'static>) {
     env.add_function("pad", |number: i64, width: usize| {
         format!("{number:0width$}")
     });
@@ -135,31 +131,19 @@ fn shapes(env: &mut Environment<'static>) {
         let (hours, minutes) = (seconds / 3600 % 24, seconds / 60 % 60);
         format!("{hours:02}:{minutes:02}:{:02}", seconds % 60)
     });
-    env.add_function("date", date);
+    env.add_function("date", format_date);
 }
 
 /// Returns the date that is `days` days after 1 January 2024.
-fn date(days: u64) -> String {
+fn format_date(days: u64) -> String {
     let (mut year, mut day) = (2024, days);
     loop {
-        let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-        let lengths = [
-            31,
-            if leap { 29 } else { 28 },
-            31,
-            30,
-            31,
-            30,
-            31,
-            31,
-            30,
-            31,
-            30,
-            31,
-        ];
-        for (month, length) in lengths.into_iter().enumerate() {
+        let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let lengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        for (month, length) in (1..).zip(lengths) {
+            let length = length + u64::from(is_leap && month == 2);
             if day < length {
-                return format!("{year}-{:02}-{:02}", month + 1, day + 1);
+                return format!("{year}-{month:02}-{:02}", day + 1);
             }
             day -= length;
         }
@@ -168,7 +152,7 @@ fn date(days: u64) -> String {
 }
 
 /// Adds the functions with random draws.
-fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
+fn add_draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let shared = || Arc::clone(rng);
     let own = shared();
     env.add_function("int", move |low: i64, high: i64| {
@@ -180,7 +164,7 @@ fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let own = shared();
     env.add_function("pick", move |from: Rest<Value>| {
         let list = match from.as_slice() {
-            [list] => values(list)?,
+            [list] => list_items(list)?,
             several => several.to_vec(),
         };
         let picked = lock(&own).pick(&list).cloned();
@@ -188,7 +172,7 @@ fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     });
     let own = shared();
     env.add_function("some", move |count: usize, list: Value| {
-        let mut list = values(&list)?;
+        let mut list = list_items(&list)?;
         lock(&own).shuffle(&mut list);
         list.truncate(count);
         Ok::<_, Error>(list)
@@ -210,6 +194,6 @@ fn draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     });
 }
 
-fn values(list: &Value) -> Result<Vec<Value>, Error> {
+fn list_items(list: &Value) -> Result<Vec<Value>, Error> {
     Ok(list.try_iter()?.collect())
 }

@@ -32,28 +32,46 @@ impl TagNames {
 }
 
 /// Returns the meaning of a text with actions in tags. A tag that is not closed is text.
-pub(super) fn tags(known: &TagNames, text: &str) -> Meaning {
-    let (mut meaning, mut rest) = (Meaning::default(), text);
+pub(super) fn read_tags(known: &TagNames, text: &str) -> Meaning {
+    let mut meaning = Meaning::default();
+    let is_action = |name: &str| {
+        known
+            .actions
+            .iter()
+            .any(|action| action == split_number(name).0)
+    };
+    meaning.text = take_elements(text, is_action, |name, inside| {
+        meaning.actions.push(read_action(known, name, inside));
+    });
+    meaning
+}
+
+/// Calls `found` with the name and the content of each element that `is_known` accepts. Returns the other text.
+fn take_elements<'a>(
+    text: &'a str,
+    is_known: impl Fn(&str) -> bool,
+    mut found: impl FnMut(&'a str, &'a str),
+) -> String {
+    let (mut other, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('<') {
         let (before, tag) = rest.split_at(at);
-        meaning.text.push_str(before);
-        match element(tag).filter(|(name, ..)| known.actions.iter().any(|k| k == stem(name).0)) {
+        other.push_str(before);
+        match split_element(tag).filter(|(name, ..)| is_known(name)) {
             Some((name, inside, after)) => {
-                meaning.actions.push(action(known, name, inside));
+                found(name, inside);
                 rest = after;
             }
             None => {
-                meaning.text.push('<');
+                other.push('<');
                 rest = &tag[1..];
             }
         }
     }
-    meaning.text.push_str(rest);
-    meaning
+    other + rest
 }
 
 /// Splits off the element at the start of a text. Returns its name, its content and the text after it.
-fn element(text: &str) -> Option<(&str, &str, &str)> {
+fn split_element(text: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = text.strip_prefix('<')?.split_once('>')?;
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if name.is_empty() || !name.chars().all(letters) {
@@ -64,42 +82,28 @@ fn element(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Splits a name into the stem and the number at its end.
-fn stem(name: &str) -> (&str, Option<u32>) {
+fn split_number(name: &str) -> (&str, Option<u32>) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().ok())
 }
 
-fn action(known: &TagNames, name: &str, inside: &str) -> Action {
-    let (name, number) = stem(name);
-    let mut action = Action {
+fn read_action(known: &TagNames, name: &str, inside: &str) -> Action {
+    let (name, number) = split_number(name);
+    let mut fields = Vec::new();
+    let is_field = |name: &str| known.fields.iter().any(|field| field == name);
+    let content = take_elements(inside, is_field, |name, value| {
+        fields.push((name.to_owned(), value.trim().to_owned()));
+    });
+    Action {
         name: name.to_owned(),
         number,
-        ..Action::default()
-    };
-    let (mut rest, mut content) = (inside, String::new());
-    while let Some(at) = rest.find('<') {
-        let (before, tag) = rest.split_at(at);
-        content.push_str(before);
-        match element(tag).filter(|(name, ..)| known.fields.iter().any(|k| k == name)) {
-            Some((name, value, after)) => {
-                action
-                    .fields
-                    .push((name.to_owned(), value.trim().to_owned()));
-                rest = after;
-            }
-            None => {
-                content.push('<');
-                rest = &tag[1..];
-            }
-        }
+        fields,
+        content: content.trim().to_owned(),
     }
-    content.push_str(rest);
-    action.content = content.trim().to_owned();
-    action
 }
 
 /// Returns the meaning of thinking and an answer. Without a whole block at the start, all text is answer.
-pub(super) fn think(text: &str) -> Meaning {
+pub(super) fn read_thinking(text: &str) -> Meaning {
     let block = text
         .strip_prefix("<think>")
         .and_then(|rest| rest.split_once("</think>"));
@@ -112,7 +116,7 @@ pub(super) fn think(text: &str) -> Meaning {
 }
 
 /// Returns a text as its own meaning.
-pub(super) fn text(text: &str) -> Meaning {
+pub(super) fn as_text(text: &str) -> Meaning {
     Meaning {
         text: text.to_owned(),
         ..Meaning::default()
@@ -120,7 +124,7 @@ pub(super) fn text(text: &str) -> Meaning {
 }
 
 /// Returns a meaning in the format of `meta.gold`.
-pub(super) fn of_meaning(meaning: &Meaning) -> Json {
+pub(super) fn meaning_json(meaning: &Meaning) -> Json {
     let action = |action: &Action| json!({"name": action.name, "number": action.number, "fields": action.fields, "content": action.content});
     json!({
         "reasoning": meaning.reasoning,
@@ -130,7 +134,7 @@ pub(super) fn of_meaning(meaning: &Meaning) -> Json {
 }
 
 /// Returns events in the format of `meta.gold`: the id, position and text of each.
-pub(super) fn of_events(events: &[Delivery]) -> Json {
+pub(super) fn events_json(events: &[Delivery]) -> Json {
     let rows = events.iter().filter(|event| !event.done);
     let row = |event: &Delivery| json!([event.id, event.position, event.text]);
     json!({"events": rows.map(row).collect::<Vec<_>>()})
@@ -143,7 +147,7 @@ mod tests {
     #[test]
     fn it_reads_what_is_whole_and_leaves_the_rest() {
         let text = "a <b>c</b> <create_note><id>1</id> x <content>y</content></create_note> d <confirm2>e</confirm2><confirm1>f";
-        let meaning = tags(&TagNames::new(), text);
+        let meaning = read_tags(&TagNames::new(), text);
         assert_eq!(meaning.text, "a <b>c</b>  d <confirm1>f");
         let note = &meaning.actions[0];
         assert_eq!((note.name.as_str(), note.number), ("create_note", None));
@@ -167,7 +171,7 @@ mod tests {
             "",
         ] {
             let meaning = repairer.mend(&strict, text).unwrap();
-            assert_eq!(tags(&TagNames::new(), text), meaning, "{text}");
+            assert_eq!(read_tags(&TagNames::new(), text), meaning, "{text}");
         }
     }
 }

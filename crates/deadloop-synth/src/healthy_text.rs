@@ -2,17 +2,18 @@
 
 use serde_json::json;
 
-use super::doubt::{join_statements, statements};
+use super::doubt::{join_statements, split_statements};
 use super::label::PlantedLabel;
-use super::spec::{CountRange, SpecError, SpecItem, ends};
+use super::spec::{CountRange, SpecError, SpecItem, range_or};
 use super::stock::{CleanReader, SplitAssignment};
 use super::transcript::{SynthTranscript, seed_of_name};
-use super::{PLANTED, Synth, SynthJob, TranscriptFrame, chunks, finish};
+use super::{PLANTED_SUFFIX, Synth, SynthJob, TranscriptFrame, chunks, finish};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 impl<'a> Synth<'a> {
-    pub(super) fn negative(
+    /// Makes a hard negative from a form.
+    pub(super) fn make_negative(
         &self,
         item: &'a SpecItem,
         forms: &str,
@@ -31,31 +32,24 @@ impl<'a> Synth<'a> {
             lang: form.lang(),
             split,
         };
-        let mut prose: Vec<String> = self
-            .pool(&frame)
-            .iter()
-            .map(|text| text.text.clone())
-            .collect();
+        let pool = self.find_texts(&frame);
+        let mut prose: Vec<String> = pool.iter().map(|text| text.text.clone()).collect();
         rng.shuffle(&mut prose);
-        let around = ends(item.around, 1, 3);
+        let around = range_or(item.around, 1, 3);
         let mut paragraphs = |of: CountRange, rng: &mut Rng| {
-            let some = if form.alone == Some(true) || of.high == 0 {
-                0
-            } else {
-                of.draw(rng)
-            };
+            let is_without = form.alone == Some(true) || of.high == 0;
+            let some = if is_without { 0 } else { of.draw(rng) };
             prose.split_off(prose.len().saturating_sub(some))
         };
         let mut parts = paragraphs(around, &mut rng);
         let after = paragraphs(around, &mut rng);
-        let aside = paragraphs(ends(item.aside, 0, 0), &mut rng).join("\n\n");
-        let block = file
-            .render(form, &mut rng, &prose)
-            .map_err(|why| self.draw_failure(item, &frame.id, &why))?;
+        let aside = paragraphs(range_or(item.aside, 0, 0), &mut rng).join("\n\n");
+        let block = file.render(form, &mut rng, &prose);
+        let block = block.map_err(|why| self.draw_failure(item, &frame.id, &why))?;
         parts.push(block.trim_matches('\n').to_owned());
         parts.extend(after);
         let channel = item.channel(job.at, form.channel());
-        let mut events = chunks::events(&parts.join("\n\n"), channel, None, &mut rng);
+        let mut events = chunks::cut_into_events(&parts.join("\n\n"), channel, None, &mut rng);
         match channel {
             _ if aside.is_empty() => {}
             "answer" => events.insert(0, RecordedEvent::new(Body::Reasoning(aside))),
@@ -64,39 +58,37 @@ impl<'a> Synth<'a> {
         events.push(finish("stop"));
         let meta = json!({"source": "hard-negative", "tag": form.class.as_str(), "item": item.name.as_str(), "form": form.name.as_str()});
         let (group, label) = (format!("form/{}", form.name), PlantedLabel::clean(channel));
-        Ok(self.entry(frame, None, group, meta, events, vec![label]))
+        Ok(self.create_transcript(frame, None, group, meta, events, vec![label]))
     }
 
-    pub(super) fn clean(
+    /// Makes a transcript of clean text.
+    pub(super) fn make_clean(
         &self,
         item: &'a SpecItem,
         at: usize,
     ) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let channel = item.channel(at / item.langs.len(), "answer");
-        let pool = self.pool(&frame);
-        let chars = ends(item.chars, 1000, 6000);
+        let pool = self.find_texts(&frame);
+        let chars = range_or(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);
         let short = || self.draw_failure(item, &frame.id, "too little clean text");
         let mut clean = CleanReader::draw(&pool, wanted, &mut rng);
-        let mut text: String = clean
-            .take(chars.low, wanted)
-            .ok_or_else(short)?
-            .iter()
-            .collect();
+        let taken = clean.take(chars.low, wanted).ok_or_else(short)?;
+        let mut text: String = taken.iter().collect();
         if item.glue.is_some() {
-            let doubt = self.spec.doubt(item.glue.as_ref(), frame.lang);
-            text = join_statements(&statements(&text), doubt, 1.0, &mut rng);
+            let doubt = self.spec.doubt_words(item.glue.as_ref(), frame.lang);
+            text = join_statements(&split_statements(&text), doubt, 1.0, &mut rng);
         }
         let first = clean.parts.first().ok_or_else(short)?;
         let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
         let meta = json!({"source": "clean", "tag": "clean", "item": item.name.as_str(), "made": {"clean_text_of": ids}});
-        let mut events = chunks::events(&text, channel, item.chunks.as_ref(), &mut rng);
+        let mut events = chunks::cut_into_events(&text, channel, item.chunks.as_ref(), &mut rng);
         events.push(finish("stop"));
         let group = first.group.clone().unwrap_or_else(|| first.id.clone());
         let model = first.model.as_ref();
-        let model = model.map(|model| self.writer(model, PLANTED));
+        let model = model.map(|model| self.name_writer(model, PLANTED_SUFFIX));
         let labels = vec![PlantedLabel::clean(channel)];
-        Ok(self.entry(frame, model, group, meta, events, labels))
+        Ok(self.create_transcript(frame, model, group, meta, events, labels))
     }
 }

@@ -9,11 +9,11 @@ use super::{Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 
 /// The maximum number of chars taken from a real text.
-const REAL_CHARS: usize = 1200;
+const MAX_REAL_CHARS: usize = 1200;
 
 impl Synth<'_> {
     /// Draws an intact stream.
-    pub(super) fn draw(
+    pub(super) fn draw_intact(
         &self,
         (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
         faults: &Faults,
@@ -23,11 +23,12 @@ impl Synth<'_> {
             return Ok(IntactStream::default());
         }
         let Some(forms) = &frame.item.forms else {
-            return self.real((frame, pool), faults.stream, rng);
+            return self.draw_real((frame, pool), faults.stream, rng);
         };
         let formed = self.fill_form(frame, forms, faults.stream, rng)?;
         if faults.planted {
-            insert(self.real((frame, pool), faults.stream, rng)?, &formed, rng)
+            let real = self.draw_real((frame, pool), faults.stream, rng)?;
+            insert_actions(real, &formed, rng)
         } else {
             Ok(formed)
         }
@@ -43,10 +44,8 @@ impl Synth<'_> {
         let file = self.stock.forms.get(name).ok_or("no forms were read")?;
         let fits = |form: &&Form| *form.class == stream.name() && form.lang() == frame.lang;
         let forms: Vec<&Form> = file.forms.iter().filter(fits).collect();
-        let form = rng
-            .pick(&forms)
-            .copied()
-            .ok_or("no form of this class and language")?;
+        let form = rng.pick(&forms).copied();
+        let form = form.ok_or("no form of this class and language")?;
         let rendered = file.render(form, rng, &[]);
         let text = rendered.map_err(|_| "a form that cannot be rendered")?;
         Ok(IntactStream {
@@ -58,7 +57,7 @@ impl Synth<'_> {
     }
 
     /// Returns the recording of a text of the pool. `None` if the text comes from a text file.
-    fn real_of(&self, frame: &TranscriptFrame<'_>, clean: &CleanText) -> Option<&RealStream> {
+    fn find_real(&self, frame: &TranscriptFrame<'_>, clean: &CleanText) -> Option<&RealStream> {
         let mut sources = frame.item.sources.iter();
         sources.find_map(|at| self.stock.real.get(*at)?.get(&clean.id))
     }
@@ -70,12 +69,12 @@ impl Synth<'_> {
         clean: &CleanText,
         stream: SpecStreamKind,
     ) -> bool {
-        self.real_of(frame, clean)
-            .is_none_or(|real| real.has(stream))
+        let real = self.find_real(frame, clean);
+        real.is_none_or(|real| real.has(stream))
     }
 
     /// Draws a stream of a real transcript.
-    fn real(
+    fn draw_real(
         &self,
         (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
         stream: SpecStreamKind,
@@ -84,68 +83,43 @@ impl Synth<'_> {
         if pool.is_empty() {
             return Err("no transcript of this language and split");
         }
-        let clean = rng
-            .pick(pool)
-            .copied()
-            .ok_or("no transcript with what is to be damaged")?;
-        let text = match self.real_of(frame, clean) {
-            None if matches!(
-                stream,
-                SpecStreamKind::Text | SpecStreamKind::Whole | SpecStreamKind::Events
-            ) =>
-            {
-                short_beginning(&clean.text)
+        let clean = rng.pick(pool).copied().ok_or(NO_STREAM)?;
+        let real = self.find_real(frame, clean);
+        use SpecStreamKind::{Arguments, Events, Name, Text, Think, Whole};
+        let text = match (stream, real) {
+            (Text | Whole | Events, None) => Some(short_beginning(&clean.text)),
+            (_, None) => return Err("a text file where a transcript is needed"),
+            (Arguments, Some(real)) => rng.pick(&real.calls).map(|call| call.1.clone()),
+            (Name, Some(real)) => rng.pick(&real.calls).map(|call| call.0.clone()),
+            (_, Some(real)) if !real.has(stream) => None,
+            (Think, Some(real)) => {
+                let [thought, answer] = [&real.reasoning, &real.answer].map(|t| short_beginning(t));
+                Some(format!("<think>{thought}</think>{answer}"))
             }
-            None => return Err("a text file where a transcript is needed"),
-            Some(real) => match stream {
-                SpecStreamKind::Arguments => rng.pick(&real.calls).map(|call| call.1.clone()),
-                SpecStreamKind::Name => rng.pick(&real.calls).map(|call| call.0.clone()),
-                SpecStreamKind::Think if !real.has(stream) => None,
-                SpecStreamKind::Think => Some(format!(
-                    "<think>{}</think>{}",
-                    short_beginning(&real.reasoning),
-                    short_beginning(&real.answer)
-                )),
-                _ => Some(short_beginning(&real.answer)).filter(|text| !text.is_empty()),
-            }
-            .ok_or("no transcript with what is to be damaged")?,
+            (_, Some(real)) => Some(short_beginning(&real.answer)),
         };
-        Ok(IntactStream {
-            text,
+        let mut drawn = IntactStream {
+            text: text.ok_or(NO_STREAM)?,
             from: clean.id.clone(),
             group: clean.group.clone().unwrap_or_else(|| clean.id.clone()),
             model: clean.model.clone(),
-            ..self.timed_pieces((frame, clean), stream)?
-        })
+            ..IntactStream::default()
+        };
+        let chunks = frame.item.chunks.as_ref();
+        if stream == Whole && chunks.is_some_and(Chunks::are_recorded) {
+            let real = real.filter(|real| !real.pieces.is_empty());
+            let real = real.ok_or("no transcript whose pieces have times")?;
+            drawn.pieces.clone_from(&real.pieces);
+            // The time of the end is unknown for a text that is cut.
+            let is_whole = short_beginning(&real.answer).len() == real.answer.len();
+            drawn.over = real.over.filter(|_| is_whole);
+        }
+        Ok(drawn)
     }
 }
 
-impl Synth<'_> {
-    /// Returns the pieces and times of a recording, if the item uses them.
-    fn timed_pieces(
-        &self,
-        (frame, clean): (&TranscriptFrame<'_>, &CleanText),
-        stream: SpecStreamKind,
-    ) -> Result<IntactStream, NoDraw> {
-        if stream != SpecStreamKind::Whole
-            || !frame.item.chunks.as_ref().is_some_and(Chunks::are_recorded)
-        {
-            return Ok(IntactStream::default());
-        }
-        let real = self
-            .real_of(frame, clean)
-            .filter(|real| !real.pieces.is_empty());
-        let real = real.ok_or("no transcript whose pieces have times")?;
-        Ok(IntactStream {
-            pieces: real.pieces.clone(),
-            // If the text is cut, the time of its end is unknown.
-            over: real
-                .over
-                .filter(|_| short_beginning(&real.answer).len() == real.answer.len()),
-            ..IntactStream::default()
-        })
-    }
-}
+/// The reason why a draw found no stream.
+const NO_STREAM: NoDraw = "no transcript with what is to be damaged";
 
 impl RealStream {
     /// Returns whether the transcript has a stream of this kind.
@@ -173,7 +147,11 @@ pub(super) struct IntactStream {
 
 /// Inserts the actions of a form into a real answer: directly after the thinking if there is any, otherwise between
 /// two sentences.
-fn insert(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<IntactStream, NoDraw> {
+fn insert_actions(
+    host: IntactStream,
+    form: &IntactStream,
+    rng: &mut Rng,
+) -> Result<IntactStream, NoDraw> {
     const THOUGHT: &str = "</think>";
     let behind = |text| str::split_once(text, THOUGHT);
     let actions = behind(&form.text).map_or(&*form.text, |(_, answer)| answer);
@@ -181,7 +159,7 @@ fn insert(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<Inta
         Some((thought, answer)) => format!("{thought}{THOUGHT}{actions}\n{answer}"),
         None if host.text.contains("</") => return Err("no text without tags of its own"),
         None => {
-            let ends: Vec<usize> = ends(&host.text).chain([host.text.len()]).collect();
+            let ends: Vec<usize> = sentence_ends(&host.text).chain([host.text.len()]).collect();
             let at = rng.pick(&ends).copied().unwrap_or_default();
             let (before, after) = host.text.split_at(at);
             format!("{before}\n{actions}\n{after}")
@@ -192,7 +170,7 @@ fn insert(host: IntactStream, form: &IntactStream, rng: &mut Rng) -> Result<Inta
 }
 
 /// Returns the ends of lines and sentences.
-fn ends(text: &str) -> impl Iterator<Item = usize> {
+fn sentence_ends(text: &str) -> impl Iterator<Item = usize> {
     let ends = |(at, c): (usize, char)| {
         matches!(c, '\n' | '.' | '!' | '?' | '。' | '！' | '？').then(|| at + c.len_utf8())
     };
@@ -201,10 +179,10 @@ fn ends(text: &str) -> impl Iterator<Item = usize> {
 
 /// Returns the beginning of a real text, up to the end of a line or sentence if there is one.
 fn short_beginning(text: &str) -> String {
-    let cut: String = text.chars().take(REAL_CHARS).collect();
+    let cut: String = text.chars().take(MAX_REAL_CHARS).collect();
     if cut.len() == text.len() {
         return cut;
     }
-    let end = ends(&cut).last();
+    let end = sentence_ends(&cut).last();
     cut[..end.unwrap_or(cut.len())].trim_end().to_owned()
 }

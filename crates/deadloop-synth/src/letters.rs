@@ -8,7 +8,7 @@ pub(super) fn is_chinese(lang: &str) -> bool {
 }
 
 /// Returns the words of a text as byte ranges: runs of letters, or in Chinese pairs of signs.
-pub(super) fn words(text: &str) -> Vec<Range<usize>> {
+pub(super) fn find_words(text: &str) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut last = None;
     for (at, c) in text.char_indices() {

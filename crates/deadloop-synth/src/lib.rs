@@ -1,8 +1,8 @@
 //! Synthetic corpora: transcripts with known loops, made from a spec.
 //!
 //! A [`CorpusSpec`] describes the corpus, a [`Stock`] holds the clean texts and forms, and [`Synth`] makes the
-//! transcripts. Each transcript has a seed of its own. So a transcript does not depend on the order, on the number of
-//! threads, or on other items of the spec.
+//! transcripts. Each transcript has a seed of its own, so that it depends neither on the order, nor on the number of
+//! threads, nor on other items of the spec.
 //!
 //! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
 //! `end` is the position after the loop. Every exact loop is checked: it repeats from `start` to `end`, its period is
@@ -55,18 +55,19 @@ use deadloop_detect::Kind;
 use copies::LoopRequest;
 use label::PlantedLabel;
 use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
-use stock::{CleanText, Split, SplitAssignment, Stock, pool};
+use stock::{CleanText, Split, SplitAssignment, Stock, texts_of_split};
 use text_loops::LabelledText;
 use transcript::{NoDraw, SynthTranscript, seed_of_name};
 
-/// The suffixes of a model's name if its text was planted into or damaged.
-const PLANTED: &str = "+planted";
-const DAMAGED: &str = "+damaged";
+/// The suffix of a model's name for a text with a planted loop.
+const PLANTED_SUFFIX: &str = "+planted";
+/// The suffix of a model's name for a damaged text.
+const DAMAGED_SUFFIX: &str = "+damaged";
 
-/// The number of draws after which a transcript is given up.
-const ATTEMPTS: usize = 500;
+/// The maximum number of draws for a transcript.
+const MAX_DRAWS: usize = 500;
 
-/// A transcript to be made.
+/// A transcript to make: an item of the spec, a number, and a form.
 #[derive(Clone, Copy, Debug)]
 pub struct SynthJob {
     item: usize,
@@ -74,7 +75,7 @@ pub struct SynthJob {
     form: usize,
 }
 
-/// The maker of the transcripts of a spec.
+/// A maker of the transcripts of a spec.
 #[derive(Debug)]
 pub struct Synth<'a> {
     spec: &'a CorpusSpec,
@@ -100,10 +101,15 @@ impl<'a> Synth<'a> {
         let mut jobs = Vec::new();
         for (item, wanted) in self.spec.items.iter().enumerate() {
             let forms = self.forms_of(wanted);
-            if is_of_forms(wanted) {
-                for (form, of) in forms {
-                    let count = of.text_count(wanted.count());
-                    jobs.extend((0..count).map(|at| SynthJob { item, at, form }));
+            if makes_forms(wanted) {
+                for (index, form) in forms {
+                    let count = form.text_count(wanted.count());
+                    let jobs_of = |at| SynthJob {
+                        item,
+                        at,
+                        form: index,
+                    };
+                    jobs.extend((0..count).map(jobs_of));
                 }
             } else {
                 let count = match wanted.kind.by {
@@ -133,24 +139,25 @@ impl<'a> Synth<'a> {
     pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
         let item = &self.spec.items[job.item];
         match (item.kind.by, &item.forms, &item.faults) {
-            (ItemMaker::Text(kind), ..) => self.text_loop(item, kind, job.at),
-            (ItemMaker::Clean, Some(forms), _) => self.negative(item, forms, job),
-            (ItemMaker::Clean, None, _) => self.clean(item, job.at),
-            (ItemMaker::Recorded, ..) => self.recording(item, job.at),
-            (_, _, Some(faults)) => self.fault(item, faults, job.at),
-            (_, _, None) => self.run(item, job.at),
+            (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.at),
+            (ItemMaker::Clean, Some(forms), _) => self.make_negative(item, forms, job),
+            (ItemMaker::Clean, None, _) => self.make_clean(item, job.at),
+            (ItemMaker::Recorded, ..) => self.copy_recording(item, job.at),
+            (_, _, Some(faults)) => self.make_fault(item, faults, job.at),
+            (_, _, None) => self.make_run(item, job.at),
         }
     }
 
+    /// Returns the forms of an item in its languages, with their indices.
     fn forms_of(&self, item: &SpecItem) -> Vec<(usize, &'a Form)> {
-        let forms = item.forms.as_ref().filter(|_| is_of_forms(item));
+        let forms = item.forms.as_ref().filter(|_| makes_forms(item));
         let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
         let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
         all.filter(|(_, form)| item.speaks(form.lang())).collect()
     }
 
     /// Returns the generator and the split of the transcript at `at`.
-    fn start(&self, item: &SpecItem, at: usize) -> (Rng, Split) {
+    fn begin(&self, item: &SpecItem, at: usize) -> (Rng, Split) {
         let name = ["item", &item.name, &at.to_string()];
         let mut rng = Rng::new(seed_of_name(self.spec.seed, &name));
         let is_test = rng.chance(self.spec.test());
@@ -159,7 +166,7 @@ impl<'a> Synth<'a> {
 
     /// Returns the generator and the frame of the transcript at `at`.
     fn frame(&self, item: &'a SpecItem, at: usize) -> (Rng, TranscriptFrame<'a>) {
-        let (rng, split) = self.start(item, at);
+        let (rng, split) = self.begin(item, at);
         let frame = TranscriptFrame {
             item,
             id: item.id(at),
@@ -186,28 +193,25 @@ impl<'a> Synth<'a> {
         Err(self.draw_failure(item, id, why))
     }
 
-    fn pool(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
-        let sources = frame.item.sources.iter().filter_map(|at| {
-            Some((
-                self.spec.sources.get(*at)?.name.as_str(),
-                self.stock.texts.get(*at)?.as_slice(),
-            ))
-        });
-        sources
-            .flat_map(|(name, texts)| pool(self.spec, texts, name, frame.lang, frame.split))
-            .collect()
+    /// Returns the clean texts of an item's sources in the language and split of a transcript.
+    fn find_texts(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
+        let of_source = |at: &usize| {
+            let source = self.spec.sources.get(*at)?;
+            let texts = self.stock.texts.get(*at)?;
+            let (lang, split) = (frame.lang, frame.split);
+            Some(texts_of_split(self.spec, texts, &source.name, lang, split))
+        };
+        let sources = frame.item.sources.iter();
+        sources.filter_map(of_source).flatten().collect()
     }
 
     fn draw_failure(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
         let what = format!("{id} cannot be made: {why}");
-        SpecError::at(
-            item.line,
-            what,
-            "wider ranges, or more clean text in its source, language and split",
-        )
+        let expected = "wider ranges, or more clean text in its source, language and split";
+        SpecError::at(item.line, what, expected)
     }
 
-    fn text_loop(
+    fn make_text_loop(
         &self,
         item: &'a SpecItem,
         kind: Kind,
@@ -215,17 +219,18 @@ impl<'a> Synth<'a> {
     ) -> Result<SynthTranscript, SpecError> {
         let (mut rng, frame) = self.frame(item, at);
         let turn = at / item.langs.len();
-        let pool = self.pool(&frame);
+        let pool = self.find_texts(&frame);
         if pool.is_empty() {
             let why = "no clean text of its language in its sources";
             return Err(self.draw_failure(item, &frame.id, why));
         }
         let unit = item.unit.as_ref();
-        let unit = unit.and_then(|name| self.spec.units(name, frame.lang));
+        let unit = unit.and_then(|name| self.spec.find_unit(name, frame.lang));
         let units = unit.map_or(Vec::new(), |unit| {
             let texts = unit.texts.iter().map(|text| text.as_str());
             let name = format!("unit/{}/{}", unit.name, unit.lang);
-            SplitAssignment::new(self.spec, &name, texts).only(unit.texts.len(), frame.split)
+            let splits = SplitAssignment::new(self.spec, &name, texts);
+            splits.indices_of(unit.texts.len(), frame.split)
         });
         let wanted = LoopRequest {
             spec: self.spec,
@@ -238,7 +243,7 @@ impl<'a> Synth<'a> {
             units: &units,
         };
         let draw = |_| text_loops::draw_loop(&wanted, &mut rng);
-        let text = self.try_draw((item, &frame.id), ATTEMPTS, draw)?;
+        let text = self.try_draw((item, &frame.id), MAX_DRAWS, draw)?;
         Ok(self.finish_planted(frame, (kind, wanted.channel), text, &mut rng))
     }
 
@@ -254,26 +259,27 @@ impl<'a> Synth<'a> {
             "source": "planted",
             "tag": format!("{}-{kind}", item.repeats.class.name()),
             "item": item.name.as_str(),
-            "onset": place(made.label.onset.unwrap_or_default()),
+            "onset": onset_class(made.label.onset.unwrap_or_default()),
             "made": {"unit": made.unit, "clean_text_of": made.parts},
         });
         if item.chunks.as_ref().is_some_and(Chunks::make_times) {
             meta["times"] = json!("made");
         }
-        let mut events = chunks::events(&made.text, channel, item.chunks.as_ref(), rng);
-        events.push(ending(item));
+        let mut events = chunks::cut_into_events(&made.text, channel, item.chunks.as_ref(), rng);
+        events.push(end_event(item));
         let written = made.model.filter(|model| *model != self.spec.model());
-        let model = written.map(|model| self.writer(&model, PLANTED));
-        self.entry(frame, model, made.group, meta, events, vec![made.label])
+        let model = written.map(|model| self.name_writer(&model, PLANTED_SUFFIX));
+        self.create_transcript(frame, model, made.group, meta, events, vec![made.label])
     }
 
-    /// Returns the model of a text that was made from this model's text.
-    fn writer(&self, model: &str, done: &str) -> String {
-        let done = if self.spec.is_marked() { done } else { "" };
-        format!("{model}{done}")
+    /// Returns the name of the model for a text made from a text of `model`.
+    fn name_writer(&self, model: &str, suffix: &str) -> String {
+        let suffix = if self.spec.is_marked() { suffix } else { "" };
+        format!("{model}{suffix}")
     }
 
-    fn entry(
+    /// Creates a transcript from its parts.
+    fn create_transcript(
         &self,
         frame: TranscriptFrame<'_>,
         model: Option<String>,
@@ -309,25 +315,26 @@ impl<'a> Synth<'a> {
     }
 }
 
+/// Creates the end event of a stream.
 fn finish(reason: &str) -> RecordedEvent {
     RecordedEvent::new(Body::Finish {
         reason: Some(reason.to_owned()),
     })
 }
 
-/// Returns the last event of a text with a loop.
-fn ending(item: &SpecItem) -> RecordedEvent {
+/// Returns the end event of a text with a loop.
+fn end_event(item: &SpecItem) -> RecordedEvent {
     let goes_on = item.repeats.after.high > 0;
     finish(if goes_on { "stop" } else { "length" })
 }
 
 /// Returns whether the item makes several transcripts of each form.
-fn is_of_forms(item: &SpecItem) -> bool {
+fn makes_forms(item: &SpecItem) -> bool {
     matches!(item.kind.by, ItemMaker::Clean) && item.forms.is_some()
 }
 
 /// Returns the class of an onset in tables.
-fn place(onset: usize) -> &'static str {
+fn onset_class(onset: usize) -> &'static str {
     match onset {
         0..2000 => "under-2000",
         2000..5000 => "2000-5000",

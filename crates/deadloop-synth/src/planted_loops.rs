@@ -22,7 +22,7 @@ impl LoopPlan {
     pub(crate) fn copy(&self, number: usize) -> String {
         let unit = fill(&self.unit, &self.fillers, number);
         match self.kind {
-            Kind::OrderedList => items(self, &unit, number),
+            Kind::OrderedList => number_items(self, &unit, number),
             _ => unit,
         }
     }
@@ -35,7 +35,7 @@ fn fill(unit: &str, fillers: &[String], number: usize) -> String {
     }
 }
 
-fn items(plan: &LoopPlan, unit: &str, number: usize) -> String {
+fn number_items(plan: &LoopPlan, unit: &str, number: usize) -> String {
     let lines = unit.lines();
     let before = number as u64 * unit.lines().count() as u64;
     let item = |(at, line)| format!("{}{}{line}\n", 1 + before + at as u64, plan.numbering);

@@ -23,8 +23,10 @@ impl LabelRows {
         let Some(path) = corpus.labels_csv() else {
             return Ok(Self(rows));
         };
-        let bad =
-            |e: csv::Error| Problem::new(Place::whole(path), e.to_string(), "a table of labels");
+        let bad = |e: csv::Error| {
+            let what = e.to_string();
+            Problem::new(Place::whole(path), what, "a table of labels")
+        };
         let mut reader = csv::Reader::from_path(path).map_err(bad)?;
         let header = reader.headers().map_err(bad)?.clone();
         let places = LABEL_COLUMNS.map(|name| header.iter().position(|column| column == name));
@@ -51,16 +53,13 @@ impl LabelRows {
 impl<'a> Synth<'a> {
     /// Returns the recordings that an item may take, in the order of its sources.
     pub(super) fn recordings(&self, item: &'a SpecItem) -> Vec<&'a SynthTranscript> {
-        let of_source = |at: &usize| self.stock.recorded.get(*at);
-        item.sources
-            .iter()
-            .filter_map(of_source)
-            .flatten()
-            .collect()
+        let sources = item.sources.iter();
+        let recorded = sources.filter_map(|at| self.stock.recorded.get(*at));
+        recorded.flatten().collect()
     }
 
     /// Returns the recording at `at`. Its split is removed if the spec has no splits.
-    pub(super) fn recording(
+    pub(super) fn copy_recording(
         &self,
         item: &'a SpecItem,
         at: usize,

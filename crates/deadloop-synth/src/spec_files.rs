@@ -65,10 +65,8 @@ impl CleanSource {
         for file in text_files(path).map_err(|e| unreadable(path, &e))? {
             let text = read(&file)?.replace("\r\n", "\n");
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
-            let paragraphs = text
-                .split("\n\n")
-                .map(str::trim)
-                .filter(|text| !text.is_empty());
+            let paragraphs = text.split("\n\n").map(str::trim);
+            let paragraphs = paragraphs.filter(|text| !text.is_empty());
             texts.extend(paragraphs.enumerate().map(|(at, text)| CleanText {
                 id: format!("{name}/{at}"),
                 model: None,
@@ -98,10 +96,8 @@ impl CleanText {
     pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let parts = [transcript.reasoning(), transcript.answer()];
-        let parts = parts
-            .iter()
-            .map(|part| part.trim())
-            .filter(|part| !part.is_empty());
+        let parts = parts.each_ref().map(|part| part.trim());
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
         let text = parts.collect::<Vec<_>>().join("\n\n");
         (!text.is_empty()).then(|| Self {
             id: transcript.id.clone(),
@@ -132,14 +128,11 @@ impl RealStream {
             Some(block) if answer.is_empty() => block,
             _ => (&*reasoning, &*answer),
         };
-        let over = transcript
-            .events
-            .iter()
-            .rev()
-            .find_map(|event| match event.body {
-                Body::Finish { .. } => event.t_ms,
-                _ => None,
-            });
+        let mut events = transcript.events.iter().rev();
+        let over = events.find_map(|event| match event.body {
+            Body::Finish { .. } => event.t_ms,
+            _ => None,
+        });
         Self {
             reasoning: thought.trim().to_owned(),
             answer: said.trim().to_owned(),
@@ -157,11 +150,8 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
         let Body::Answer(text) = &event.body else {
             continue;
         };
-        let text = if pieces.is_empty() {
-            text.trim_start()
-        } else {
-            text
-        };
+        let is_first = pieces.is_empty();
+        let text = if is_first { text.trim_start() } else { text };
         let (chars, t_ms) = (text.chars().count(), event.t_ms?);
         if chars > 0 {
             pieces.push(TimedPiece { chars, t_ms });

@@ -1,6 +1,4 @@
-//! [`Stock`]: the texts, runs and forms of a spec, read beforehand.
-//!
-//! This module also deals the texts to splits, once for each pool, by the seed alone.
+//! [`Stock`]: the texts, runs and forms that a spec needs, and their splits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +17,7 @@ pub struct CleanText {
     pub model: Option<String>,
     /// The group, whose texts must be in one split.
     pub group: Option<String>,
-    /// The split in its corpus. `None` if the spec deals it.
+    /// The split in its corpus. `None` if the spec assigns it.
     pub split: Option<String>,
     /// The language. Empty if it was not recorded. Such a text fits any language.
     pub lang: String,
@@ -74,8 +72,7 @@ deadloop_detect::words! {
     }
 }
 
-/// An assignment of names to splits. The names are sorted by a hash of the seed, the pool and the name, and the first
-/// are in `test`.
+/// An assignment of names to splits. The names with the smallest hashes of seed, pool and name are in `test`.
 pub(super) struct SplitAssignment(BTreeSet<usize>);
 
 impl SplitAssignment {
@@ -100,19 +97,18 @@ impl SplitAssignment {
     }
 
     /// Returns the indices below `count` that are in a split, or all if there are none.
-    pub(super) fn only(&self, count: usize, split: Split) -> Vec<usize> {
-        let own: Vec<usize> = (0..count).filter(|at| self.split(*at) == split).collect();
+    pub(super) fn indices_of(&self, count: usize, split: Split) -> Vec<usize> {
+        let mut own: Vec<usize> = (0..count).collect();
+        own.retain(|at| self.split(*at) == split);
         if own.is_empty() {
-            (0..count).collect()
-        } else {
-            own
+            own.extend(0..count);
         }
+        own
     }
 }
 
-/// Returns the texts of one source in one language and split. The texts' corpus gives the split, or whole groups are
-/// dealt.
-pub(super) fn pool<'a>(
+/// Returns the texts of one source in one language and split. Texts without a recorded split are dealt by groups.
+pub(super) fn texts_of_split<'a>(
     spec: &CorpusSpec,
     texts: &'a [CleanText],
     source: &str,
@@ -126,11 +122,11 @@ pub(super) fn pool<'a>(
         return of_lang.into_iter().filter(own).collect();
     }
     let group = |text: &CleanText| text.group.clone().unwrap_or_else(|| text.id.clone());
-    of_split(spec, of_lang, source, split, group)
+    items_of_split(spec, of_lang, source, split, group)
 }
 
 /// Returns the items of a split, with whole groups in one split.
-pub(super) fn of_split<'a, T>(
+pub(super) fn items_of_split<'a, T>(
     spec: &CorpusSpec,
     all: Vec<&'a T>,
     source: &str,
@@ -159,7 +155,7 @@ pub(super) struct CleanReader<'a> {
 }
 
 /// The maximum number of chars by which a piece is shortened to the end of a sentence.
-const REACH: usize = 400;
+const MAX_SHORTENING: usize = 400;
 
 impl<'a> CleanReader<'a> {
     /// Returns texts of one model in random order, until they have `chars` chars or all are used.
@@ -167,10 +163,9 @@ impl<'a> CleanReader<'a> {
         let mut order = pool.to_vec();
         rng.shuffle(&mut order);
         let model = order.first().map(|text| &text.model);
-        let (of_model, mut others): (Vec<_>, Vec<_>) = order
-            .iter()
-            .copied()
-            .partition(|text| Some(&text.model) == model);
+        let texts = order.iter().copied();
+        let (of_model, mut others): (Vec<_>, Vec<_>) =
+            texts.partition(|text| Some(&text.model) == model);
         let (mut joined, mut parts) = (Vec::new(), Vec::new());
         for text in of_model {
             if joined.len() < chars {
@@ -196,7 +191,7 @@ impl<'a> CleanReader<'a> {
         if rest.len() < high {
             return None;
         }
-        let from = low.max(high.saturating_sub(REACH));
+        let from = low.max(high.saturating_sub(MAX_SHORTENING));
         let after = |ends: fn(&[char]) -> bool| {
             let mut places = (from.max(1)..=high).rev();
             places.find(|at| ends(&rest[at.saturating_sub(2)..*at]))

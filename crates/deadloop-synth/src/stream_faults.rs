@@ -4,7 +4,7 @@
 //! fail.
 
 use deadloop_detect::Fault;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use super::chunks;
 use super::faults::{FaultRequest, FaultyStream};
@@ -15,18 +15,18 @@ use super::spec::Tool;
 use super::transcript::NoDraw;
 use crate::damage::damage;
 use crate::planted_loops::Rng;
-use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
 
 /// The silence, in milliseconds, after which a stalled recording ends.
-const GIVEN_UP: f64 = 120_000.0;
+const GIVE_UP_MS: f64 = 120_000.0;
 /// The pauses, in seconds, after which a stream continues. Each is about one and a half times the one before.
-const PAUSES: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
+const PAUSE_SECONDS: [u32; 11] = [1, 2, 3, 4, 6, 9, 14, 20, 30, 45, 60];
 
 /// Makes a stream, with or without its end.
 ///
 /// An intact recording with times of its own keeps its pauses and its end.
-pub(super) fn make_whole_stream(
-    asked: &FaultRequest,
+pub(super) fn damage_whole_stream(
+    request: &FaultRequest,
     drawn: &IntactStream,
     rng: &mut Rng,
 ) -> Result<FaultyStream, NoDraw> {
@@ -35,44 +35,44 @@ pub(super) fn make_whole_stream(
     if length < 8 {
         return Err("a text too short to be cut");
     }
-    let left = match asked.fault {
-        _ if asked.is_intact => length,
-        Fault::Cut => damage(Fault::Cut, asked.severity, asked.seed, intact)
-            .text
-            .chars()
-            .count(),
+    let left = match request.fault {
+        _ if request.is_intact => length,
+        Fault::Cut => {
+            let cut = damage(Fault::Cut, request.severity, request.seed, intact);
+            cut.text.chars().count()
+        }
         Fault::NoDone => length,
         // Severe faults occur early.
-        _ => rng.between(1, length * usize::from(4 - asked.severity.min(3)) / 4),
+        _ => rng.between(1, length * usize::from(4 - request.severity.min(3)) / 4),
     };
     let text: String = intact.chars().take(left).collect();
     let is_recorded = !drawn.pieces.is_empty();
     let mut events = if is_recorded {
-        chunks::timed_events(&text, &drawn.pieces)
+        chunks::cut_by_times(&text, &drawn.pieces)
     } else {
-        chunks::events(&text, "answer", asked.chunks.as_ref(), rng)
+        chunks::cut_into_events(&text, "answer", request.chunks.as_ref(), rng)
     };
-    let mut more = Map::new();
-    match asked.fault {
-        Fault::Stall if asked.is_intact && !is_recorded => {
-            more.insert("pause_ms".into(), json!(pause(&mut events, rng)));
+    let mut pause_ms = None;
+    match request.fault {
+        Fault::Stall if request.is_intact && !is_recorded => {
+            pause_ms = Some(add_pause(&mut events, rng));
             events.push(end_event(&events, "stop", 0.0));
         }
-        _ if asked.is_intact => {
+        _ if request.is_intact => {
             let mut end = end_event(&events, "stop", 0.0);
             end.t_ms = drawn.over.or(end.t_ms);
             events.push(end);
         }
-        Fault::Stall => events.push(end_event(&events, "timeout", GIVEN_UP)),
+        Fault::Stall => events.push(end_event(&events, "timeout", GIVE_UP_MS)),
         Fault::ErrorEvent => events.push(end_event(&events, "error", 0.0)),
         _ => {}
     }
     Ok(FaultyStream {
         events,
         channel: "answer",
-        onset: (!asked.is_intact && left > 0).then(|| left - 1),
-        gold: gold::of_meaning(&gold::text(intact)),
-        more,
+        onset: (!request.is_intact && left > 0).then(|| left - 1),
+        gold: gold::meaning_json(&gold::as_text(intact)),
+        pause_ms,
     })
 }
 
@@ -84,9 +84,9 @@ fn end_event(events: &[RecordedEvent], reason: &str, after: f64) -> RecordedEven
     event
 }
 
-/// Makes a pause: delays all events from a random one on. Returns its length in milliseconds.
-fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
-    let seconds = rng.pick(&PAUSES).copied().unwrap_or(1);
+/// Delays all events from a random event on. Returns the length of the pause in milliseconds.
+fn add_pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
+    let seconds = rng.pick(&PAUSE_SECONDS).copied().unwrap_or(1);
     let pause = f64::from(seconds) * 1000.0;
     let from = rng.below(events.len().max(1));
     for event in events.iter_mut().skip(from) {
@@ -97,31 +97,24 @@ fn pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
 
 /// Draws the calls of one turn and their results. With each degree of severity, one more fails or lacks a field that
 /// the others have.
-pub(super) fn calls(
+pub(super) fn damage_calls(
     tools: &[Tool],
-    asked: &FaultRequest,
+    request: &FaultRequest,
     rng: &mut Rng,
 ) -> Result<FaultyStream, NoDraw> {
     let count = rng.between(3, 5);
-    let failing = if asked.is_intact {
-        0
-    } else {
-        usize::from(asked.severity).min(count)
-    };
-    let mut broken: Vec<bool> = (0..count).map(|at| at < failing).collect();
+    let failing = usize::from(request.severity);
+    let is_failing = |at| at < failing && !request.is_intact;
+    let mut broken: Vec<bool> = (0..count).map(is_failing).collect();
     rng.shuffle(&mut broken);
     let mut events = vec![RecordedEvent::new(Body::Turn)];
     let (mut results, mut good) = (Vec::new(), Vec::new());
     for (at, is_broken) in broken.iter().enumerate() {
         let tool = rng.pick(tools).ok_or("no tools")?;
         let id = Some(format!("call-{at}"));
-        let arguments = tool.draw_arguments(rng);
-        events.push(RecordedEvent::new(Body::ToolCall {
-            id: id.clone(),
-            name: tool.name.to_string(),
-            arguments,
-        }));
-        let result = tool.result(rng);
+        let call = tool_call(id.clone(), tool.name.to_string(), tool.draw_arguments(rng));
+        events.push(RecordedEvent::new(call));
+        let result = tool.draw_result(rng);
         let whole = json!({"title": result, "link": format!("https://example.org/{at}"), "content": result});
         let (content, error) = match (is_broken, rng.chance(0.5)) {
             (false, _) => (whole.to_string(), false),
@@ -131,11 +124,7 @@ pub(super) fn calls(
         if !is_broken {
             good.push(at);
         }
-        results.push(RecordedEvent::new(Body::ToolResult {
-            id,
-            content,
-            error: Some(error),
-        }));
+        results.push(RecordedEvent::new(tool_result(id, content, Some(error))));
     }
     events.extend(results);
     events.push(finish("tool_calls"));
@@ -144,6 +133,6 @@ pub(super) fn calls(
         channel: "tools",
         onset: broken.iter().position(|is_broken| *is_broken),
         gold: json!({"good": good}),
-        more: Map::new(),
+        ..FaultyStream::default()
     })
 }

@@ -2,7 +2,7 @@
 
 use deadloop_detect::Fault;
 use deadloop_repair::meaning::Delivery;
-use serde_json::{Map, Value as Json, json};
+use serde_json::json;
 
 use super::faults::{FaultRequest, FaultyStream};
 use super::gold::{self, TagNames};
@@ -11,121 +11,118 @@ use super::transcript::NoDraw;
 use super::{chunks, finish};
 use crate::damage::{damage, damage_events};
 use crate::planted_loops::Rng;
-use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent, tool_call};
 
-/// Damages a text. Returns the damaged text and its onset, which is `None` if the text is to be intact.
-fn damage_text(asked: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), NoDraw> {
-    let severity = if asked.is_intact { 0 } else { asked.severity };
-    let damaged = damage(asked.fault, severity, asked.seed, intact);
-    if !asked.is_intact && damaged.onset.is_none() {
-        return Err("nothing in it that the fault damages");
+/// The reason why a draw has no damage.
+const UNDAMAGED: NoDraw = "nothing in it that the fault damages";
+
+/// Damages a text. Returns the text and the onset of its damage, which is `None` for an intact text.
+fn damage_text(request: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), NoDraw> {
+    let severity = if request.is_intact {
+        0
+    } else {
+        request.severity
+    };
+    let damaged = damage(request.fault, severity, request.seed, intact);
+    if !request.is_intact && damaged.onset.is_none() {
+        return Err(UNDAMAGED);
     }
     // A missing end is noticed at the last char.
     let last = damaged.text.chars().count().checked_sub(1);
     let last = last.ok_or("nothing is left of it")?;
-    let onset = damaged
-        .onset
-        .map(|at| usize::try_from(at).map_or(last, |at| at.min(last)));
-    Ok((damaged.text, onset))
+    let char_at = |at: u64| usize::try_from(at).map_or(last, |at: usize| at.min(last));
+    Ok((damaged.text, damaged.onset.map(char_at)))
 }
 
-/// Makes a damaged text: with actions, with thinking and an answer, or plain.
-pub(super) fn text(
+/// Makes a damaged answer: with actions, with thinking, or plain.
+pub(super) fn damage_answer(
     stream: SpecStreamKind,
-    asked: &FaultRequest,
+    request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
 ) -> Result<FaultyStream, NoDraw> {
     let meaning = match stream {
-        SpecStreamKind::Tags => gold::tags(&TagNames::new(), intact),
-        SpecStreamKind::Think => gold::think(intact),
-        _ => gold::text(intact),
+        SpecStreamKind::Tags => gold::read_tags(&TagNames::new(), intact),
+        SpecStreamKind::Think => gold::read_thinking(intact),
+        _ => gold::as_text(intact),
     };
     if stream == SpecStreamKind::Think && meaning.reasoning.is_empty() {
         return Err("no whole block of thinking at its start");
     }
-    let (text, onset) = damage_text(asked, intact)?;
-    // An empty answer or a confirmation has no meaning for the context.
-    let nothing = !asked.is_intact && matches!(asked.fault, Fault::Pseudo | Fault::Confirmation);
-    let gold = match asked.fault {
-        _ if nothing => gold::text(""),
+    let (text, onset) = damage_text(request, intact)?;
+    // An acknowledgement or a confirmation alone has no meaning.
+    let nothing =
+        !request.is_intact && matches!(request.fault, Fault::Pseudo | Fault::Confirmation);
+    let gold = match request.fault {
+        _ if nothing => gold::as_text(""),
         // For an answer of tags alone, the meaning is that of the tags: the missing text cannot be known.
-        Fault::Empty if !asked.is_intact => gold::tags(&TagNames::new(), &text),
+        Fault::Empty if !request.is_intact => gold::read_tags(&TagNames::new(), &text),
         _ => meaning,
     };
-    let mut events = chunks::events(&text, "answer", asked.chunks.as_ref(), rng);
-    if asked.is_intact || asked.fault != Fault::Cut {
+    let mut events = chunks::cut_into_events(&text, "answer", request.chunks.as_ref(), rng);
+    if request.is_intact || request.fault != Fault::Cut {
         events.push(finish("stop"));
     }
     Ok(FaultyStream {
         events,
         channel: "answer",
         onset,
-        gold: gold::of_meaning(&gold),
-        more: Map::new(),
+        gold: gold::meaning_json(&gold),
+        ..FaultyStream::default()
     })
 }
 
-fn call(name: &str, arguments: &str) -> Vec<RecordedEvent> {
-    let call = Body::ToolCall {
-        id: Some("call-0".to_owned()),
-        name: name.to_owned(),
-        arguments: Json::String(arguments.to_owned()),
-    };
-    vec![
-        RecordedEvent::new(Body::Turn),
-        RecordedEvent::new(call),
-        finish("tool_calls"),
-    ]
+fn call_events(name: &str, arguments: &str) -> Vec<RecordedEvent> {
+    let call = tool_call(Some("call-0".to_owned()), name, arguments);
+    let [turn, call] = [Body::Turn, call].map(RecordedEvent::new);
+    vec![turn, call, finish("tool_calls")]
 }
 
-pub(super) fn arguments(asked: &FaultRequest, intact: &str) -> Result<FaultyStream, NoDraw> {
-    let (text, onset) = damage_text(asked, intact)?;
+/// Makes a call with damaged arguments.
+pub(super) fn damage_arguments(
+    request: &FaultRequest,
+    intact: &str,
+) -> Result<FaultyStream, NoDraw> {
+    let (text, onset) = damage_text(request, intact)?;
     Ok(FaultyStream {
-        events: call("tool", &text),
+        events: call_events("tool", &text),
         channel: "arguments",
         onset,
         gold: json!({"arguments": intact}),
-        more: Map::new(),
+        ..FaultyStream::default()
     })
 }
 
 /// Makes a call with a damaged name: misspelt, in another case, or with control text after it.
-pub(super) fn name(asked: &FaultRequest, intact: &str) -> Result<FaultyStream, NoDraw> {
-    const BEHIND: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
-    let name = match (asked.is_intact, asked.fault) {
+pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> Result<FaultyStream, NoDraw> {
+    const CONTROL: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
+    let name = match (request.is_intact, request.fault) {
         (true, _) => intact.to_owned(),
         (false, Fault::LeakedControl) => {
-            format!(
-                "{intact}{}",
-                BEHIND[usize::from(asked.severity - 1) % BEHIND.len()]
-            )
+            let at = usize::from(request.severity - 1) % CONTROL.len();
+            format!("{intact}{}", CONTROL[at])
         }
         (false, fault) => {
             let tags = format!("<{intact}></{intact}>");
-            let damaged = damage(fault, asked.severity, asked.seed, &tags).text;
-            let mut names = damaged
-                .split(['<', '>', '/'])
-                .filter(|name| !name.is_empty());
-            let other = names.find(|name| *name != intact);
-            other
-                .ok_or("nothing in it that the fault damages")?
-                .to_owned()
+            let damaged = damage(fault, request.severity, request.seed, &tags).text;
+            let mut names = damaged.split(['<', '>', '/']);
+            let other = names.find(|name| !name.is_empty() && *name != intact);
+            other.ok_or(UNDAMAGED)?.to_owned()
         }
     };
     Ok(FaultyStream {
-        events: call(&name, "{}"),
+        events: call_events(&name, "{}"),
         channel: "tools",
-        onset: (!asked.is_intact).then_some(0),
+        onset: (!request.is_intact).then_some(0),
         gold: json!({"name": intact}),
-        more: Map::new(),
+        ..FaultyStream::default()
     })
 }
 
 /// Makes the damaged events that a client reads again after a disconnect. Each is a piece of a text, with an id and a
 /// position.
-pub(super) fn events(
-    asked: &FaultRequest,
+pub(super) fn damage_delivery(
+    request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
 ) -> Result<FaultyStream, NoDraw> {
@@ -141,32 +138,34 @@ pub(super) fn events(
     if row.len() < 4 {
         return Err("a text too short for events");
     }
-    let severity = if asked.is_intact { 0 } else { asked.severity };
-    let damaged = damage_events(asked.fault, severity, asked.seed, &row);
-    if !asked.is_intact && damaged.onset.is_none() {
-        return Err("nothing in it that the fault damages");
+    let severity = if request.is_intact {
+        0
+    } else {
+        request.severity
+    };
+    let damaged = damage_events(request.fault, severity, request.seed, &row);
+    if !request.is_intact && damaged.onset.is_none() {
+        return Err(UNDAMAGED);
     }
     let mut events = to_events(&damaged.events);
+    let lengths = damaged
+        .events
+        .iter()
+        .map(|event| event.text.chars().count());
+    let length: usize = lengths.clone().sum();
     let before = damaged.onset.map(|onset| {
-        let before = damaged
-            .events
-            .iter()
-            .take(usize::try_from(onset).unwrap_or(0));
-        before
-            .map(|event| event.text.chars().count())
-            .sum::<usize>()
+        let before = usize::try_from(onset).unwrap_or(0);
+        lengths.take(before).sum::<usize>()
     });
-    let length: usize = damaged.events.iter().map(|e| e.text.chars().count()).sum();
-    let done = rng.chance(0.8) || asked.is_intact;
-    if done {
+    if rng.chance(0.8) || request.is_intact {
         events.push(finish("stop"));
     }
     Ok(FaultyStream {
         events,
         channel: "answer",
         onset: before.map(|at| at.min(length.saturating_sub(1))),
-        gold: gold::of_events(&row),
-        more: Map::new(),
+        gold: gold::events_json(&row),
+        ..FaultyStream::default()
     })
 }
 
@@ -174,9 +173,8 @@ fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivery| {
         let mut event = RecordedEvent::new(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));
-        event
-            .rest
-            .insert("position".into(), json!(delivered.position));
+        let position = json!(delivered.position);
+        event.rest.insert("position".into(), position);
         event
     };
     row.iter().map(event).collect()

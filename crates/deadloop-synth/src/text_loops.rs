@@ -1,6 +1,6 @@
 //! Loops in text: clean text, and the loop.
 
-use super::copies::{CopyMaker, LoopRequest, vocabulary};
+use super::copies::{CopyMaker, LoopRequest, collect_words};
 use super::drift::DriftWords;
 use super::label::{PlantedLabel, RepeatStretch};
 use super::spec::CountRange;
@@ -23,15 +23,15 @@ pub(super) struct LabelledText {
     pub(super) group: String,
 }
 
-const SHORT: NoDraw = "too little clean text for the wanted onset";
+const TOO_SHORT: NoDraw = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
 pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
     let repeats = &wanted.item.repeats;
     let after = repeats.after.draw(rng);
     let mut clean = CleanReader::draw(wanted.pool, wanted.onset.high + after, rng);
-    let first = *clean.parts.first().ok_or(SHORT)?;
-    let vocabulary = vocabulary(&clean);
+    let first = *clean.parts.first().ok_or(TOO_SHORT)?;
+    let vocabulary = collect_words(&clean);
     let drift = wanted.item.drift.as_ref();
     let glue = drift.and_then(|drift| drift.glue.as_ref());
     let maker = CopyMaker {
@@ -40,18 +40,18 @@ pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<Label
         words: DriftWords {
             others: &vocabulary,
             paraphrase: wanted.spec.paraphrase(),
-            doubt: wanted.spec.doubt(glue, wanted.lang),
+            doubt: wanted.spec.doubt_words(glue, wanted.lang),
         },
     };
-    let unit = maker.unit(rng)?;
+    let unit = maker.draw_unit(rng)?;
     // Two draws without an effect keep committed corpora as they are.
     if drift.is_some() {
         rng.next_u64();
     }
-    let body = maker.body(&unit, rng)?;
+    let body = maker.draw_copies(&unit, rng)?;
     rng.next_u64();
     let period = unit.first.len();
-    let (chars, planted) = assembled(wanted, &mut clean, (period, &body, after), rng)?;
+    let (chars, planted) = assemble(wanted, &mut clean, (period, &body, after), rng)?;
     let prefix: String = chars[..planted.start].iter().collect();
     if period >= 20 && prefix.contains(unit.plan.unit.trim()) {
         return Err("clean text that already says what is to be repeated");
@@ -71,8 +71,8 @@ pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<Label
     })
 }
 
-/// Assembles the text: clean text, the loop, and the clean text after it. Returns the stretch of the loop.
-fn assembled(
+/// Joins clean text, the loop, and more clean text. Also returns the stretch of the loop.
+fn assemble(
     wanted: &LoopRequest<'_>,
     clean: &mut CleanReader<'_>,
     (period, body, after): (usize, &[char], usize),
@@ -84,7 +84,7 @@ fn assembled(
     let before = low.max(CountRange::new(low, high).draw(rng));
     let mut chars = Vec::new();
     if before > 0 {
-        chars.extend(clean.take(low, before).ok_or(SHORT)?);
+        chars.extend(clean.take(low, before).ok_or(TOO_SHORT)?);
     }
     let is_list = wanted.kind == Kind::OrderedList;
     if is_list && chars.last().is_some_and(|c| *c != '\n') {
@@ -95,11 +95,8 @@ fn assembled(
     let end = chars.len();
     if after > 0 {
         chars.extend(['\n', '\n']);
-        chars.extend(
-            clean
-                .take(wanted.item.repeats.after.low, after)
-                .ok_or(SHORT)?,
-        );
+        let low = wanted.item.repeats.after.low;
+        chars.extend(clean.take(low, after).ok_or(TOO_SHORT)?);
     }
     let mut planted = RepeatStretch { start, period, end };
     if matches!(wanted.kind, Kind::ShortSequence | Kind::Paragraph) {

@@ -1,6 +1,6 @@
 //! Calls of the tools of a spec.
 
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::spec::Tool;
 use crate::planted_loops::Rng;
@@ -10,14 +10,14 @@ impl Tool {
     pub(super) fn draw_arguments(&self, rng: &mut Rng) -> Json {
         let arguments = self.arguments.iter().flat_map(|all| &all.0);
         let drawn = arguments.map(|(name, values)| {
-            let value = rng.pick(values).cloned().unwrap_or_default();
-            (name.clone(), value)
+            let value = rng.pick(values).cloned();
+            (name.clone(), value.unwrap_or_default())
         });
-        Json::Object(drawn.collect::<Map<_, _>>())
+        Json::Object(drawn.collect())
     }
 
     /// Draws a result of the tool.
-    pub(super) fn result(&self, rng: &mut Rng) -> String {
+    pub(super) fn draw_result(&self, rng: &mut Rng) -> String {
         let drawn = match &self.results {
             Some(all) => rng.pick(all).map(ToString::to_string),
             None => rng.pick(&["ok"]).map(ToString::to_string),

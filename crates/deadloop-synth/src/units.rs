@@ -1,6 +1,6 @@
 //! Units: texts to repeat, cut out of clean text.
 
-use super::letters::{is_sign, words};
+use super::letters::{find_words, is_sign};
 use super::spec::CountRange;
 use super::stock::{CleanText, ends_sentence};
 use crate::planted_loops::Rng;
@@ -17,8 +17,8 @@ pub(super) fn cut_unit(
     let at = rng.below(texts.len());
     let donor = texts.get(at)?;
     let unit = match kind {
-        Kind::ShortSequence => words_of(&donor.text, chars, rng),
-        Kind::OrderedList => lines_of(&donor.text, chars, rng),
+        Kind::ShortSequence => draw_words(&donor.text, chars, rng),
+        Kind::OrderedList => draw_lines(&donor.text, chars, rng),
         _ => {
             // A text may be a single paragraph, so enough are joined for the longest unit.
             let (mut joined, mut rest) = (donor.text.clone(), texts[at + 1..].iter());
@@ -27,16 +27,16 @@ pub(super) fn cut_unit(
             {
                 joined = format!("{joined}\n\n{}", next.text);
             }
-            sentences_of(&joined, chars, rng)
+            draw_sentences(&joined, chars, rng)
         }
     }?;
     let fits = !unit.contains("{}") && unit.starts_with(char::is_alphanumeric);
     fits.then(|| (unit, donor.id.clone()))
 }
 
-/// Returns a few adjacent words with a blank after them, or in Chinese a few signs.
-fn words_of(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
-    let words = words(text);
+/// Returns a few adjacent words with a blank after them, or a few characters in Chinese.
+fn draw_words(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
+    let words = find_words(text);
     let first = words.get(rng.below(words.len()))?.clone();
     let wanted = chars.draw(rng);
     let signs = text[first.start..].chars().next().is_some_and(is_sign);
@@ -44,16 +44,11 @@ fn words_of(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
         let unit: String = text[first.start..].chars().take(wanted).collect();
         return unit.chars().all(is_sign).then_some(unit);
     }
-    let (mut end, line) = (
-        first.start,
-        text[first.start..]
-            .find('\n')
-            .map_or(text.len(), |at| first.start + at),
-    );
-    for word in words
-        .iter()
-        .filter(|word| word.start >= first.start && word.end <= line)
-    {
+    let line = text[first.start..].find('\n');
+    let line_end = line.map_or(text.len(), |at| first.start + at);
+    let mut end = first.start;
+    let words = words.iter().filter(|word| word.start >= first.start);
+    for word in words.filter(|word| word.end <= line_end) {
         let length = text[first.start..word.end].chars().count() + 1;
         if length > wanted {
             break;
@@ -65,45 +60,39 @@ fn words_of(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
 }
 
 /// Returns the places, in chars, of the beginnings of sentences and of the end.
-fn starts(chars: &[char]) -> Vec<usize> {
+fn sentence_starts(chars: &[char]) -> Vec<usize> {
     let inner = (1..chars.len()).filter(|at| {
         let begins = !chars[*at].is_whitespace();
         begins && ends_sentence(&chars[at.saturating_sub(2)..*at])
     });
-    std::iter::once(0)
-        .chain(inner)
-        .chain([chars.len()])
-        .collect()
+    let starts = std::iter::once(0).chain(inner);
+    starts.chain([chars.len()]).collect()
 }
 
 /// Returns one or more whole sentences.
-fn sentences_of(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
+fn draw_sentences(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
     let mut chars: Vec<char> = text.trim().chars().collect();
     chars.push('\n');
-    let starts = starts(&chars);
+    let starts = sentence_starts(&chars);
     let first = rng.below(starts.len().saturating_sub(1));
     let begin = *starts.get(first)?;
-    let ends: Vec<usize> = starts[first + 1..]
-        .iter()
-        .copied()
-        .filter(|end| wanted.holds(end - begin))
-        .collect();
-    let end = *rng.pick(&ends)?;
+    let ends = starts[first + 1..].iter();
+    let ends: Vec<&usize> = ends.filter(|end| wanted.holds(*end - begin)).collect();
+    let end = **rng.pick(&ends)?;
     Some(chars[begin..end].iter().collect())
 }
 
 /// Returns a few sentences, one per line, each without the number before it.
-fn lines_of(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
+fn draw_lines(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
     let count = rng.between(1, 3);
     // Each line also gets a mark of 3 to 5 chars and a line break.
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..count {
         let room = CountRange::new(2, wanted.high.saturating_sub(6 * count) / count);
-        let line = sentences_of(text, room, rng)?;
-        let line = line
-            .trim()
-            .trim_start_matches(|c: char| !c.is_alphabetic() && c != '"')
-            .to_owned();
+        let line = draw_sentences(text, room, rng)?;
+        let line = line.trim();
+        let line = line.trim_start_matches(|c: char| !c.is_alphabetic() && c != '"');
+        let line = line.to_owned();
         if line.contains('\n') || line.is_empty() || lines.contains(&line) {
             return None;
         }

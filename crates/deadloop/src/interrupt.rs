@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use deadloop_corpus::{standstill, sweep};
+use deadloop_corpus::{block_file_changes, sweep};
 
 use crate::exit::{Code, Outcome, number};
 use crate::show;
@@ -38,7 +38,7 @@ pub(crate) fn install_handlers() -> Outcome {
             std::thread::sleep(GRACE);
         }
         // Held until the process is gone, since the other threads work on until then.
-        let _still = standstill();
+        let _still = block_file_changes();
         if let Some(folder) = FOLDER.get() {
             sweep_up(folder, true);
         }

@@ -20,7 +20,7 @@ pub struct Card {
     pub licence: Option<String>,
     /// A description of the content.
     pub description: Option<String>,
-    /// A description of the making.
+    /// A description of how the corpus was made.
     pub how: Option<String>,
     /// The models of the recorded outputs.
     pub models: Vec<CardModel>,
@@ -58,16 +58,16 @@ impl Card {
     /// # Errors
     /// Returns the errors of [`read`](Self::read) that concern the text.
     pub fn parse(text: &str, path: &Path) -> Result<Self, CorpusError> {
-        toml::from_str(text).map_err(|e| card_error(path, line_of(text, &e), e.message()))
+        toml::from_str(text).map_err(|e| card_error(path, error_line(text, &e), e.message()))
     }
 }
 
 /// Returns the rules for splitting the `text` of a model's transcripts, with a card or without.
-pub(crate) fn options(card: Option<&Card>, model: &str) -> ThinkOptions {
+pub(crate) fn think_options(card: Option<&Card>, model: &str) -> ThinkOptions {
     card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
 }
 
-fn line_of(text: &str, error: &toml::de::Error) -> u64 {
+fn error_line(text: &str, error: &toml::de::Error) -> u64 {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.as_bytes().iter().take(at);
     1 + before.filter(|byte| **byte == b'\n').count() as u64

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::{
-    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, options, strays,
+    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, strays, think_options,
 };
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
@@ -69,8 +69,9 @@ impl CorpusError {
     }
 }
 
-/// A corpus: the paths of its files, its card and its splits. It is shared by all threads. The transcripts are read
-/// again by each pass. The default has no files.
+/// A corpus: the paths of its files, its card and its splits.
+///
+/// All threads share a corpus. Each pass reads the transcripts again. The default has no files.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     files: Vec<PathBuf>,
@@ -104,24 +105,17 @@ impl Corpus {
             .metadata()
             .map_err(|e| CorpusError::unreadable(path, e))?;
         if data.is_dir() {
-            Self::folder(path)
-        } else {
-            Ok((Self::file(path), Vec::new()))
+            return Self::open_folder(path);
         }
-    }
-
-    fn file(path: &Path) -> Self {
-        Self {
+        let file = Self {
             files: vec![path.to_path_buf()],
-            card: None,
-            labels: None,
-            splits: Splits::default(),
-            splits_file: None,
-        }
+            ..Self::default()
+        };
+        Ok((file, Vec::new()))
     }
 
-    fn folder(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
-        let files = transcripts(path)?;
+    fn open_folder(path: &Path) -> Result<(Self, Vec<CorpusError>), CorpusError> {
+        let files = list_transcripts(path)?;
         let part = |name: &str| Some(path.join(name)).filter(|file| is_named(file));
         let card = part("dataset.toml").map(|file| Card::read(&file));
         let splits = part("splits.csv").map(|file| Splits::read(&file));
@@ -134,9 +128,9 @@ impl Corpus {
         let mut faults = Vec::new();
         let corpus = Self {
             files,
-            card: collect(card, &mut faults),
-            labels: collect(labels, &mut faults),
-            splits: collect(splits, &mut faults).unwrap_or_default(),
+            card: keep_ok(card, &mut faults),
+            labels: keep_ok(labels, &mut faults),
+            splits: keep_ok(splits, &mut faults).unwrap_or_default(),
             splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
         };
         Ok((corpus, faults))
@@ -169,7 +163,7 @@ impl Corpus {
 
     /// Returns the invalid rows of `splits.csv`: those without an id or a split, and repeated ones.
     pub fn bad_splits(&self) -> Vec<Problem> {
-        self.splits.bad()
+        self.splits.problems()
     }
 
     /// Returns the rows of `splits.csv` whose transcript is not in `ids`, which must come from a full pass.
@@ -210,7 +204,7 @@ impl Corpus {
 
     /// Returns the options for splitting the `text` of a model, by the rules of the card.
     pub fn think(&self, model: &str) -> ThinkOptions {
-        options(self.card(), model)
+        think_options(self.card(), model)
     }
 
     /// Returns an iterator over the decoded transcripts, in order. Repeated ids are problems.
@@ -224,11 +218,12 @@ impl Corpus {
 }
 
 /// Returns the value, or `None` after adding the error to `faults`.
-fn collect<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
+fn keep_ok<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }
 
-fn transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
+/// Lists the transcript files of a corpus, sorted by name.
+fn list_transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let none = || CorpusError::NoTranscripts {
         path: folder.to_path_buf(),
     };

@@ -1,7 +1,7 @@
 //! The rows of a CSV file, each read independently.
 //!
-//! So an invalid row does not affect others. In other readers, an unclosed quote turns the rest of the file into one
-//! cell.
+//! An invalid row does not affect the rows after it. Most other readers take the rest of a file for one cell after an
+//! unclosed quote.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -26,17 +26,10 @@ pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     let mut left = text.strip_prefix(BOM).unwrap_or(text);
     let mut line = 1;
     std::iter::from_fn(move || {
-        while !left.is_empty() {
-            let (end, bad) = row_end(left);
-            let (row, rest) = left.split_at(end);
-            let here = line;
-            line += breaks(row);
-            left = rest;
-            if !row.trim_ascii().is_empty() {
-                return Some(read(here, row, bad));
-            }
-        }
-        None
+        let (end, row) = first_row(left, line)?;
+        line += line_breaks(&left[..end]);
+        left = &left[end..];
+        Some(row)
     })
 }
 
@@ -48,7 +41,7 @@ pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
         let (end, bad) = row_end(&text[from..]);
         let row = &text[from..from + end];
         let here = line;
-        line += breaks(row);
+        line += line_breaks(row);
         from += end;
         if !row.trim_ascii().is_empty() {
             return Some((from, read(here, row, bad)));
@@ -57,14 +50,9 @@ pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     None
 }
 
-/// Returns the number of line ends in a text.
-pub fn line_breaks(text: &[u8]) -> u64 {
-    breaks(text)
-}
-
 /// Returns whether the first row of a text has an open quote.
 pub fn is_open(text: &[u8]) -> bool {
-    matches!(row_end(text), (_, Some(UNCLOSED)))
+    matches!(row_end(text), (_, Some(UNCLOSED_QUOTE)))
 }
 
 /// The position of a byte in a row.
@@ -79,8 +67,8 @@ enum CsvPosition {
     Closed,
 }
 
-const UNCLOSED: (&str, &str) = ("a quote that is never closed", "a second quote in its row");
-const AFTER: (&str, &str) = (
+const UNCLOSED_QUOTE: (&str, &str) = ("a quote that is never closed", "a second quote in its row");
+const TEXT_AFTER_QUOTE: (&str, &str) = (
     "text after the quote that closes a cell",
     "a comma or the end of the row; a quote inside quotes is written twice",
 );
@@ -103,17 +91,17 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
             }
             // The quote that seems to close the cell begins a cell of another line.
             (CsvPosition::Closed, _) if line_end(text, opened) < place => {
-                return (line_end(text, opened), Some(UNCLOSED));
+                return (line_end(text, opened), Some(UNCLOSED_QUOTE));
             }
             (CsvPosition::Closed, _) => {
-                bad = Some(AFTER);
+                bad = Some(TEXT_AFTER_QUOTE);
                 CsvPosition::Bare
             }
             (CsvPosition::Begin | CsvPosition::Bare, _) => CsvPosition::Bare,
         };
     }
     if matches!(at, CsvPosition::Quoted) {
-        return (line_end(text, opened), Some(UNCLOSED));
+        return (line_end(text, opened), Some(UNCLOSED_QUOTE));
     }
     (text.len(), bad)
 }
@@ -133,13 +121,12 @@ fn line_end(text: &[u8], from: usize) -> usize {
     (from + length + ending).min(text.len())
 }
 
-/// Returns the number of line ends in a row.
-fn breaks(row: &[u8]) -> u64 {
-    let mut ends = 0;
-    let mut at = 0;
-    while at < row.len() {
-        at = line_end(row, at);
-        ends += u64::from(row[..at].ends_with(b"\n") || row[..at].ends_with(b"\r"));
+/// Returns the number of line ends in a text.
+pub fn line_breaks(text: &[u8]) -> u64 {
+    let (mut ends, mut at) = (0, 0);
+    while at < text.len() {
+        at = line_end(text, at);
+        ends += u64::from(text[..at].ends_with(b"\n") || text[..at].ends_with(b"\r"));
     }
     ends
 }

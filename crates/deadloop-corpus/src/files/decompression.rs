@@ -5,28 +5,14 @@ use std::io::{self, Read};
 use crate::files::raw_records::{CountingReader, ReadProgress};
 
 /// The number of bytes that any file may unpack to.
-const FREE: u64 = 256 << 20;
+const FREE_BYTES: u64 = 256 << 20;
 
-/// The maximum ratio of unpacked to packed size beyond [`FREE`]. Recordings of loops reach some hundred.
-const RATIO: u64 = 1000;
+/// The maximum ratio of unpacked to packed size beyond [`FREE_BYTES`]. Recordings of loops reach some hundred.
+const MAX_RATIO: u64 = 1000;
 
 /// A count of the unpacked bytes, compared with the packed bytes.
-#[derive(Clone, Debug)]
-pub struct UnpackedBytes {
-    out: u64,
-    free: u64,
-    ratio: u64,
-}
-
-impl Default for UnpackedBytes {
-    fn default() -> Self {
-        Self {
-            out: 0,
-            free: FREE,
-            ratio: RATIO,
-        }
-    }
-}
+#[derive(Clone, Debug, Default)]
+pub struct UnpackedBytes(u64);
 
 impl UnpackedBytes {
     /// Adds unpacked bytes. `packed` is the number of packed bytes read so far.
@@ -34,14 +20,14 @@ impl UnpackedBytes {
     /// # Errors
     /// Returns an error if there are too many for a recording.
     pub fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
-        self.out += bytes;
-        if self.out <= self.free || self.out / self.ratio <= packed {
+        self.0 += bytes;
+        if self.0 <= FREE_BYTES || self.0 / MAX_RATIO <= packed {
             return Ok(());
         }
         let what = format!(
-            "{packed} packed bytes are more than {} unpacked, {} times as many and more, as in files that are made to \
-             fill a machine; if it is a recording, unpack it (gunzip, zstd -d, unzip) and name what comes of it",
-            self.out, self.ratio
+            "{packed} packed bytes are more than {} unpacked, {MAX_RATIO} times as many and more, as in files that are \
+             made to fill a machine; if it is a recording, unpack it (gunzip, zstd -d, unzip) and name what comes of it",
+            self.0
         );
         Err(io::Error::new(io::ErrorKind::InvalidData, what))
     }
@@ -51,7 +37,7 @@ impl UnpackedBytes {
 pub(crate) struct Decompressor<R> {
     bytes: R,
     packed: ReadProgress,
-    swelling: UnpackedBytes,
+    unpacked: UnpackedBytes,
 }
 
 impl<R: Read> Decompressor<R> {
@@ -65,7 +51,7 @@ impl<R: Read> Decompressor<R> {
         Ok(Self {
             bytes,
             packed: progress,
-            swelling: UnpackedBytes::default(),
+            unpacked: UnpackedBytes::default(),
         })
     }
 }
@@ -73,7 +59,7 @@ impl<R: Read> Decompressor<R> {
 impl<R: Read> Read for Decompressor<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.bytes.read(buffer)?;
-        self.swelling.add(count as u64, self.packed.get())?;
+        self.unpacked.add(count as u64, self.packed.get())?;
         Ok(count)
     }
 }
@@ -94,14 +80,14 @@ mod tests {
     #[test]
     fn what_swells_beyond_all_recordings_is_refused_where_it_does() {
         let mut small = UnpackedBytes::default();
-        assert!(small.add(FREE, 1).is_ok(), "any file may be this large");
+        assert!(small.add(FREE_BYTES, 1).is_ok());
         let told = small.add(1, 1).unwrap_err().to_string();
         assert!(told.contains("unpack it (gunzip"), "{told}");
         let mut even = UnpackedBytes::default();
         for n in 1..10_000 {
-            assert!(even.add(RATIO << 10, n << 10).is_ok(), "{n}");
+            assert!(even.add(MAX_RATIO << 10, n << 10).is_ok(), "{n}");
         }
-        assert!(even.add(2 * RATIO, 9_999 << 10).is_err());
+        assert!(even.add(2 * MAX_RATIO, 9_999 << 10).is_err());
     }
 
     #[test]
@@ -125,6 +111,6 @@ mod tests {
         };
         let told = ended.expect("it is refused");
         assert!(told.contains("made to fill a machine"), "{told}");
-        assert!((FREE - (1 << 16)..=FREE).contains(&total), "{total}");
+        assert!((FREE_BYTES - (1 << 16)..=FREE_BYTES).contains(&total));
     }
 }

@@ -117,8 +117,8 @@ pub fn text_hash(transcript: &Transcript) -> String {
 
 /// The keys by which copies of a transcript are recognised.
 ///
-/// A thousand copies of a text carry no more information than one. The same holds for texts from one template that
-/// differ only in numbers.
+/// A thousand copies of a text carry no more information than one. Texts from one template that differ only in numbers
+/// are copies too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyKeys {
@@ -161,21 +161,17 @@ impl CopyKeys {
             }
         };
         let long = chars >= COPIED_CHARS;
-        let of =
-            |parts: &[String]| number(RecordDigest::from_parts(parts.iter().map(String::as_bytes)));
-        let said = [&*reasoning, &*answer, &calls].map(|text| folded(long, text));
+        let key = |parts: &[String]| {
+            let digest = RecordDigest::from_parts(parts.iter().map(String::as_bytes));
+            u64::from_be_bytes(digest.0.first_chunk().copied().unwrap_or_default())
+        };
+        let texts = [&*reasoning, &*answer, &calls].map(|text| folded(long, text));
         let lines = folded(calls.chars().count() >= COPIED_CHARS, &calls);
         Self {
-            text: of(&said),
-            calls: called.then(|| of(&[lines])),
+            text: key(&texts),
+            calls: called.then(|| key(&[lines])),
         }
     }
-}
-
-/// Returns the first eight bytes of a digest as a number.
-fn number(digest: RecordDigest) -> u64 {
-    let first = digest.0.first_chunk().copied().unwrap_or_default();
-    u64::from_be_bytes(first)
 }
 
 /// Returns a call or a result as a line, without ids and times.
@@ -253,25 +249,7 @@ fn is_digit(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_digit();
     }
-    let word = matches!(
-        c,
-        '〇' | '零'
-            | '一'
-            | '二'
-            | '三'
-            | '四'
-            | '五'
-            | '六'
-            | '七'
-            | '八'
-            | '九'
-            | '十'
-            | '百'
-            | '千'
-            | '万'
-            | '亿'
-    );
-    word || c.is_numeric()
+    "〇零一二三四五六七八九十百千万亿".contains(c) || c.is_numeric()
 }
 
 fn is_sign(c: char) -> bool {

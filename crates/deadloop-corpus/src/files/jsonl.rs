@@ -19,24 +19,25 @@ use crate::transcript::wire::line;
 use crate::{Cost, Entry, Place, Problem};
 
 /// The endings of file names. In a folder only files with such endings are read.
-const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
+const FILE_ENDINGS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
 
-/// The effort to write a small file.
+/// The effort that a writer spends on packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// The effort for a file that is kept: a tenth smaller, at several times the cost.
+    /// For a file that is kept: a tenth smaller, at several times the cost.
     Kept,
-    /// The effort for a file whose writing is waited for.
+    /// For a file whose writing the user waits for.
     Quick,
 }
 
-/// Returns whether a file with this name belongs to a corpus.
+/// Returns whether a file name has the ending of a transcript file.
 pub(crate) fn is_transcripts(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+    FILE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The records of a file, in order and in bounded memory. It ends after an error from which reading cannot continue.
+/// The records of a file, in order and in bounded memory. The iterator ends after an error from which reading cannot
+/// continue.
 pub(crate) type FileRecords = Box<dyn Iterator<Item = Result<RawRecord, Problem>> + Send>;
 
 /// Opens a file and begins to read.
@@ -86,16 +87,17 @@ impl<R: BufRead> Iterator for JsonlRecords<R> {
 
 /// The zstd level of files that are kept. Files are a little smaller than at the default level, and packing is still
 /// faster than most disks. The highest levels would save another third and take fifty times as long.
-const KEPT: i32 = 9;
-/// The zstd parameters of files whose writing is waited for. The effort is below that of the lowest ordinary level:
-/// only repeated text is packed. Short matches and many places are skipped. A larger table and a window of a whole
-/// piece make up for that. Compared with the lowest level, files are a seventh larger, and packing takes a sixth less
-/// time.
-const QUICK: [CParameter; 4] = [
+const KEPT_LEVEL: i32 = 9;
+/// The zstd parameters of files whose writing the user waits for.
+///
+/// The effort is below that of the lowest ordinary level, since short matches are skipped. A larger table and a window
+/// of a whole piece make up for some of the loss. Compared with the lowest level, files are a seventh larger, and
+/// packing takes a sixth less time.
+const QUICK_PARAMETERS: [CParameter; 4] = [
     CParameter::CompressionLevel(-2),
     CParameter::MinMatch(7),
     CParameter::HashLog(14),
-    CParameter::WindowLog(PIECE.ilog2()),
+    CParameter::WindowLog(MIN_PIECE.ilog2()),
 ];
 
 /// Begins a file. Its ending selects the packing.
@@ -104,7 +106,7 @@ pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Re
     let packing = path.extension().unwrap_or_default();
     let packer = if packing == "zst" {
         match effort {
-            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT)?),
+            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT_LEVEL)?),
             Effort::Quick => Packer::Pieces(FramePacker::new(file)?),
         }
     } else if packing == "gz" {
@@ -158,7 +160,7 @@ impl LineSink {
     }
 }
 
-/// A zstd packer that packs each piece at once, as a frame. This is faster than packing a stream, which searches for
+/// A zstd packer that packs each piece at once, as a frame. Packing a stream is slower, since zstd then searches for
 /// repeated text in two buffers.
 struct FramePacker {
     zstd: zstd::bulk::Compressor<'static>,
@@ -171,12 +173,12 @@ struct FramePacker {
 
 /// The minimum size of a piece, in bytes. Smaller pieces make files larger, since each is packed independently. Larger
 /// pieces save little.
-const PIECE: usize = 1 << 21;
+const MIN_PIECE: usize = 1 << 21;
 
 impl FramePacker {
     fn new(file: BufWriter<NamedTempFile>) -> io::Result<Self> {
         let mut zstd = zstd::bulk::Compressor::default();
-        for parameter in QUICK {
+        for parameter in QUICK_PARAMETERS {
             zstd.set_parameter(parameter)?;
         }
         Ok(Self {
@@ -190,7 +192,7 @@ impl FramePacker {
     fn line(&mut self, entry: &Entry) -> io::Result<()> {
         line(entry, &mut self.piece)?;
         self.piece.push(b'\n');
-        if self.piece.len() >= PIECE {
+        if self.piece.len() >= MIN_PIECE {
             self.pack()
         } else {
             Ok(())

@@ -18,7 +18,7 @@ mod splits;
 mod temporary_files;
 mod writer;
 
-pub(crate) use card::options;
+pub(crate) use card::think_options;
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
 pub use csv_rows::{CsvRow, csv_rows};
@@ -36,8 +36,8 @@ pub use shard::Shard;
 pub(crate) use splits::Splits;
 pub use splits::strays;
 pub use temporary_files::{
-    FolderClaim, UnfinishedFolder, UnfinishedLock, claim, prove_writable, standstill, sweep,
-    unfinished_folder,
+    FolderClaim, UnfinishedFolder, UnfinishedLock, block_file_changes, claim, prove_writable,
+    sweep, unfinished_folder,
 };
 pub(crate) use temporary_files::{lock_changes, unfinished_file};
 pub use writer::{CorpusWriter, UnfinishedFile, WriteError};

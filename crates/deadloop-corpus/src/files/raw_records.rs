@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::files::jsonl::{self, FileRecords};
-use crate::files::{RecordDigest, options};
+use crate::files::{RecordDigest, think_options};
 use crate::transcript::wire::{WireFault, WireTranscript, utf8};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
@@ -49,7 +49,8 @@ impl RawRecord {
     /// Decodes the transcript. `text` is split at think tags by the rules of the card.
     pub(crate) fn entry(&self, card: Option<&Card>) -> Result<Entry, Problem> {
         let wire = self.decode();
-        let entry = wire.and_then(|wire| wire.entry(&self.place, |model| options(card, model)));
+        let entry =
+            wire.and_then(|wire| wire.entry(&self.place, |model| think_options(card, model)));
         entry.map_err(|fault| fault.at(self.place.clone()))
     }
 }

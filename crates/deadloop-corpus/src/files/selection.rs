@@ -18,9 +18,8 @@ pub struct SampleSize {
 
 /// A selection of transcripts. Every condition that is set must hold. If several models are given, one must match.
 ///
-/// [`Selection::matches`] checks one transcript by itself. `limit` and `sample` depend on the others: `limit` takes
-/// the first transcripts that match, in corpus order, and `sample` draws from those. For a sample, the caller passes
-/// over the corpus twice: see [`SampleDraw`].
+/// [`Selection::matches`] checks one transcript by itself. `limit` takes the first transcripts that match, in corpus
+/// order, and `sample` draws from them. For a sample, the caller passes over the corpus twice: see [`SampleDraw`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     /// Globs of the model's name.
@@ -31,7 +30,7 @@ pub struct Selection {
     pub wheres: Vec<(String, String)>,
     /// The maximum number of matching transcripts to take, from the first on.
     pub limit: Option<usize>,
-    /// The number to draw from them at random.
+    /// The number of transcripts to draw at random.
     pub sample: Option<SampleSize>,
 }
 
@@ -48,13 +47,13 @@ impl Selection {
             && self
                 .wheres
                 .iter()
-                .all(|(key, value)| field(entry, key).is_some_and(|has| is(&has, value)))
+                .all(|(key, value)| field(entry, key).is_some_and(|has| is_same_value(&has, value)))
     }
 }
 
 /// Returns whether a field has the required value. The values 1.0 and 1 are equal.
-fn is(has: &str, asked: &str) -> bool {
-    has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number(&asked))
+fn is_same_value(has: &str, asked: &str) -> bool {
+    has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number_text(&asked))
 }
 
 /// Reads `key=value`.
@@ -68,10 +67,11 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the value of a field of a transcript as text. The key is `id`, `model`, `profile`, `group`, `lang`, `split`,
-/// or any other key of the line. `meta.source` is the key `source` of `meta`, and a key that is found nowhere else is
-/// looked up there too. Dots lead into nested objects. Null counts as absent, a list or object is returned as JSON, and
-/// equal numbers, such as 1 and 1.0, have the same text.
+/// Returns the value of a field of a transcript as text.
+///
+/// The key is `id`, `model`, `profile`, `group`, `lang`, `split`, or any other key of the line. `meta.source` is the key
+/// `source` of `meta`. A key that is missing elsewhere is looked up in `meta`. Dots lead into nested objects. Null counts
+/// as absent, a list or object is returned as JSON, and equal numbers, such as 1 and 1.0, have the same text.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {
@@ -81,7 +81,7 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
         "group" => transcript.group.clone(),
         "lang" => transcript.lang.clone(),
         "split" => entry.split.clone(),
-        _ => text(other_field(entry, key)?),
+        _ => value_text(other_field(entry, key)?),
     }
 }
 
@@ -113,17 +113,18 @@ fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&
     lookup(object.get(first)?.as_object()?, rest)
 }
 
-fn text(value: &Value) -> Option<String> {
+/// Returns a value as text. `None` if the value is null.
+fn value_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
-        Value::Number(value) => Some(number(value)),
+        Value::Number(value) => Some(number_text(value)),
         other => Some(other.to_string()),
     }
 }
 
 /// Returns a number as text. A whole number has no fraction, however it was written.
-fn number(value: &Number) -> String {
+fn number_text(value: &Number) -> String {
     // Beyond 2^53 not every whole number is a float.
     let is_whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0;
     match value.as_f64().filter(|_| value.is_f64()).filter(is_whole) {

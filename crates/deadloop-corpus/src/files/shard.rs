@@ -3,16 +3,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The `nth` of `of` shards. It has the `nth` file of the corpus and every `of`-th file after that, in corpus order. A
-/// shard may be empty.
+/// A shard of a corpus. Shard I of N has the I-th file and every N-th file after it, in corpus order.
+///
+/// A shard may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     nth: usize,
-    of: usize,
+    count: usize,
 }
 
 /// The maximum number of shards. No corpus has as many files.
-const MOST: usize = 1_000_000;
+const MAX_SHARDS: usize = 1_000_000;
 
 impl Shard {
     /// Returns the number of the shard, from 1.
@@ -22,18 +23,18 @@ impl Shard {
 
     /// Returns the number of shards.
     pub fn count(self) -> usize {
-        self.of
+        self.count
     }
 
-    /// Returns whether the shard has a file, counted from 0.
+    /// Returns whether the shard has the file with this index in corpus order.
     pub fn has(self, file: usize) -> bool {
-        file % self.of == self.nth - 1
+        file % self.count == self.nth - 1
     }
 }
 
 impl fmt::Display for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.nth, self.of)
+        write!(f, "{}/{}", self.nth, self.count)
     }
 }
 
@@ -41,14 +42,16 @@ impl FromStr for Shard {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let numbers = text.split_once('/').and_then(|(nth, of)| {
+        let numbers = text.split_once('/').and_then(|(nth, count)| {
             let nth: usize = nth.parse().ok()?;
-            Some((nth, of.parse().ok()?))
+            Some((nth, count.parse().ok()?))
         });
         match numbers {
-            Some((nth, of)) if (1..=of).contains(&nth) && of <= MOST => Ok(Self { nth, of }),
+            Some((nth, count)) if (1..=count).contains(&nth) && count <= MAX_SHARDS => {
+                Ok(Self { nth, count })
+            }
             _ => Err(format!(
-                "{text:?} is no shard; expected I/N with 1 <= I <= N <= {MOST}, as 3/8"
+                "{text:?} is no shard; expected I/N with 1 <= I <= N <= {MAX_SHARDS}, as 3/8"
             )),
         }
     }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use crate::files::{csv_rows, read_file};
 use crate::{CorpusError, Ids, Place, Problem};
 
-const COLUMNS: &str = "the columns transcript,split";
+const COLUMNS_TEXT: &str = "the columns transcript,split";
 
 /// The splits of a corpus, with the problems of their file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
     /// The split of each id and its line. Ids are kept as written.
-    of: HashMap<String, (String, Place)>,
+    rows: HashMap<String, (String, Place)>,
     /// The written id of each trimmed one, for files with a blank after each comma.
-    loose: HashMap<String, String>,
+    trimmed: HashMap<String, String>,
     problems: Vec<Problem>,
 }
 
@@ -38,7 +38,7 @@ impl Splits {
                 "the header is {:?}",
                 header.iter().collect::<Vec<_>>().join(",")
             );
-            return Err(Problem::new(Place::new(file, 1), what, COLUMNS).into());
+            return Err(Problem::new(Place::new(file, 1), what, COLUMNS_TEXT).into());
         };
         let mut splits = Self::default();
         for row in rows {
@@ -57,35 +57,38 @@ impl Splits {
         let id = transcript.filter(|id| !id.is_empty());
         let (Some(id), Some(split)) = (id, non_empty(split)) else {
             let what = "a row without a transcript or a split";
-            self.problems.push(Problem::new(place, what, COLUMNS));
+            self.problems.push(Problem::new(place, what, COLUMNS_TEXT));
             return;
         };
-        if let Some((_, first)) = self.of.get(id) {
+        if let Some((_, first)) = self.rows.get(id) {
             let what = format!("transcript {id:?} stands here again, first at {first}");
             self.problems
                 .push(Problem::new(place, what, "one row a transcript"));
             return;
         }
         if id.trim() != id {
-            self.loose.insert(id.trim().to_owned(), id.to_owned());
+            self.trimmed.insert(id.trim().to_owned(), id.to_owned());
         }
-        self.of.insert(id.to_owned(), (split.to_owned(), place));
+        self.rows.insert(id.to_owned(), (split.to_owned(), place));
     }
 
     /// Returns the split of a transcript.
     pub(crate) fn get(&self, id: &str) -> Option<&str> {
-        let row = self.of.get(id).or_else(|| self.of.get(self.loose.get(id)?));
+        let row = self
+            .rows
+            .get(id)
+            .or_else(|| self.rows.get(self.trimmed.get(id)?));
         row.map(|(split, _)| split.as_str())
     }
 
-    /// Returns every invalid row, in the order of the file.
-    pub(crate) fn bad(&self) -> Vec<Problem> {
+    /// Returns the problem of every invalid row, in the order of the file.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         self.problems.clone()
     }
 
     /// Returns the transcripts in the file with their places, in no order.
     pub(crate) fn transcripts(&self) -> impl Iterator<Item = (&str, &Place)> {
-        let rows = self.of.iter();
+        let rows = self.rows.iter();
         rows.map(|(id, (_, place))| (id.as_str(), place))
     }
 }
@@ -123,7 +126,7 @@ mod tests {
         assert_eq!(splits.get("a"), Some("dev"));
         let mut ids = Ids::default();
         ids.insert("a", &Place::whole("x")).unwrap();
-        let mut all = [splits.bad(), strays(splits.transcripts(), &ids)].concat();
+        let mut all = [splits.problems(), strays(splits.transcripts(), &ids)].concat();
         all.sort();
         let told: Vec<_> = all.iter().map(|p| (p.place.line, p.what.clone())).collect();
         assert_eq!(
@@ -143,7 +146,7 @@ mod tests {
             (Some("dev"), Some("test"), Some("test"))
         );
         assert_eq!(of("b\nc"), Some("test"));
-        assert!(splits.bad().is_empty(), "{:?}", splits.bad());
+        assert!(splits.problems().is_empty(), "{:?}", splits.problems());
         let mut ids = Ids::default();
         for id in ["a", "b\nc"] {
             ids.insert(id, &Place::whole("x")).unwrap();

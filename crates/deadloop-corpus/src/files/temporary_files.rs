@@ -11,34 +11,35 @@ use tempfile::{NamedTempFile, TempDir};
 use crate::files::open_file;
 
 /// The start of the names of unfinished files and folders. The process id and a random number follow.
-const PREFIX: &str = ".deadloop-";
+const NAME_PREFIX: &str = ".deadloop-";
 
 /// The start of the names that this process uses. The random number is needed because containers that share a folder
 /// may have the same process ids.
-static OWN: LazyLock<String> = LazyLock::new(|| {
+static OWN_PREFIX: LazyLock<String> = LazyLock::new(|| {
     let drawn = RandomState::new().hash_one(std::process::id());
-    format!("{PREFIX}{}-{drawn:016x}-", std::process::id())
+    format!("{NAME_PREFIX}{}-{drawn:016x}-", std::process::id())
 });
 
-/// The lock on unfinished files. It is read-locked while a file is created, opened or renamed, and write-locked to
-/// prevent such changes.
-static FILES: RwLock<()> = RwLock::new(());
+/// The lock on changes of unfinished files. Creating, opening or renaming a file holds a read lock. A write lock blocks
+/// such changes.
+static CHANGES: RwLock<()> = RwLock::new(());
 
 pub(crate) fn lock_changes() -> RwLockReadGuard<'static, ()> {
-    FILES.read().unwrap_or_else(PoisonError::into_inner)
+    CHANGES.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A lock that stops all other threads from making or renaming unfinished files and folders. It is taken for the last
-/// sweep before the program ends.
+/// A lock that stops all other threads from making or renaming unfinished files and folders.
+///
+/// The program takes the lock for its last [`sweep`] before it ends.
 #[derive(Debug)]
 pub struct UnfinishedLock {
-    _files: RwLockWriteGuard<'static, ()>,
+    _changes: RwLockWriteGuard<'static, ()>,
 }
 
 /// Waits until no unfinished file is being created or renamed, and blocks such changes from then on.
-pub fn standstill() -> UnfinishedLock {
+pub fn block_file_changes() -> UnfinishedLock {
     UnfinishedLock {
-        _files: FILES.write().unwrap_or_else(PoisonError::into_inner),
+        _changes: CHANGES.write().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -70,7 +71,10 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
         let folder = create_unfinished(0o777, |builder| builder.tempdir_in(parent))?;
         // If folders cannot be opened, `sweep` removes none.
         let lock = File::open(folder.path()).ok();
-        if lock.as_ref().is_none_or(|lock| hold(lock, folder.path())) {
+        if lock
+            .as_ref()
+            .is_none_or(|lock| lock_new(lock, folder.path()))
+        {
             return Ok(UnfinishedFolder {
                 folder,
                 _lock: lock,
@@ -85,10 +89,10 @@ pub struct FolderClaim {
     _lock: Option<File>,
 }
 
-/// Claims an existing folder for writing. On systems where folders cannot be locked, every claim is granted.
+/// Claims an existing folder for writing. Every claim is granted on systems that cannot lock folders.
 ///
 /// # Errors
-/// Another program has claimed it.
+/// Returns an error if another program has claimed the folder.
 pub fn claim(folder: &Path) -> io::Result<FolderClaim> {
     let lock = File::open(folder).ok();
     let tried = lock.as_ref().map(File::try_lock);
@@ -110,19 +114,21 @@ pub fn prove_writable(folder: &Path) -> io::Result<()> {
 pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let file = create_unfinished(0o666, |builder| builder.tempfile_in(folder))?;
-        if hold(file.as_file(), file.path()) {
+        if lock_new(file.as_file(), file.path()) {
             return Ok(file);
         }
     }
 }
 
-/// Locks a new file or folder for as long as it is open. If another process can lock the file, its creator has ended.
-/// Returns false if another process removed the file before it was locked, so that a new one must be created.
-fn hold(file: &File, path: &Path) -> bool {
+/// Locks a new file or folder for as long as the file is open. A file that another process can lock belongs to a process
+/// that has ended.
+///
+/// Returns false if another process removed the file before the lock, so that the caller must create a new one.
+fn lock_new(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
         Err(TryLockError::WouldBlock) => false,
-        // Without locks, other processes never remove it.
+        // Without locks, other processes remove no unfinished file.
         Err(TryLockError::Error(_)) => true,
     }
 }
@@ -135,16 +141,17 @@ fn create_unfinished<T>(
     make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
 ) -> io::Result<T> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(OWN.as_str());
+    builder.prefix(OWN_PREFIX.as_str());
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(mode));
-    let _files = lock_changes();
+    let _changes = lock_changes();
     make(&builder)
 }
 
-/// Removes the unfinished files and folders of processes that have ended, and with `own` those of this process. Those
-/// that cannot be removed stay. A process has ended if its file is no longer locked, since the system releases the
-/// locks of every ended process. This works only on Unix, where an open file can be locked and removed.
+/// Removes the unfinished files and folders of processes that have ended, and with `own` those of this process.
+///
+/// A process has ended if its file is no longer locked, since the system releases the locks of every ended process.
+/// Only on Unix can an open file be locked and removed. Files that cannot be removed stay.
 pub fn sweep(folder: &Path, own: bool) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -152,8 +159,8 @@ pub fn sweep(folder: &Path, own: bool) {
             continue;
         }
         let path = entry.path();
-        let ours = name.starts_with(OWN.as_str());
-        // The lock is kept until the removal, or another process could take the file for its own.
+        let ours = name.starts_with(OWN_PREFIX.as_str());
+        // Without the lock, another process could take the file for its own before the removal.
         let left = if ours { None } else { lock_if_abandoned(&path) };
         if left.is_some() || (own && ours) {
             let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -167,7 +174,9 @@ pub fn sweep(folder: &Path, own: bool) {
 
 /// Returns whether a name is that of an unfinished file or folder.
 fn is_unfinished(name: &str) -> bool {
-    let process = name.strip_prefix(PREFIX).and_then(|n| n.split_once('-'));
+    let process = name
+        .strip_prefix(NAME_PREFIX)
+        .and_then(|n| n.split_once('-'));
     process.is_some_and(|(process, _)| process.parse::<u32>().is_ok())
 }
 
@@ -199,7 +208,7 @@ mod tests {
     fn what_nobody_holds_any_more_is_removed_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
-        let own = format!("{}x", *OWN);
+        let own = format!("{}x", *OWN_PREFIX);
         let others = [
             ".deadloop-4000000000-file",
             ".deadloop-4000000000-folder",
@@ -245,10 +254,10 @@ mod tests {
         assert!(lock_if_abandoned(folder.path()).is_none(), "it is held");
         let early = NamedTempFile::new_in(dir.path()).unwrap();
         let swept = lock_if_abandoned(early.path()).unwrap();
-        assert!(!hold(early.as_file(), early.path()), "the sweep has it");
+        assert!(!lock_new(early.as_file(), early.path()), "the sweep has it");
         std::fs::remove_file(early.path()).unwrap();
         drop(swept);
-        assert!(!hold(early.as_file(), early.path()), "it is gone");
+        assert!(!lock_new(early.as_file(), early.path()), "it is gone");
     }
 
     /// Sweeps while threads write files in a loop, as a report does. During the standstill no unfinished file may
@@ -259,7 +268,7 @@ mod tests {
         let unfinished = || {
             let entries = std::fs::read_dir(dir.path()).unwrap();
             let mut names = entries.map(|e| e.unwrap().file_name().into_string().unwrap());
-            names.any(|name| name.starts_with(PREFIX))
+            names.any(|name| name.starts_with(NAME_PREFIX))
         };
         let (ended, named) = (AtomicBool::new(false), AtomicUsize::new(0));
         let write = |name: &str| {
@@ -281,7 +290,7 @@ mod tests {
                 while named.load(Ordering::SeqCst) == before && !writers[0].is_finished() {
                     std::thread::yield_now();
                 }
-                let still = standstill();
+                let still = block_file_changes();
                 sweep(dir.path(), true);
                 for _ in 0..50 {
                     quiet &= !unfinished();

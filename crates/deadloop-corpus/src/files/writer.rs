@@ -43,8 +43,8 @@ pub enum WriteError {
     },
 }
 
-/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames it. If that never
-/// happens, the file is removed.
+/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames the file. Dropping it
+/// without that removes the file.
 #[derive(Debug)]
 pub struct UnfinishedFile {
     file: NamedTempFile,
@@ -92,7 +92,7 @@ impl FileTarget {
     /// Renames the file. Without `force`, a file that was made in the meantime is not overwritten.
     fn persist(&self, file: NamedTempFile) -> Result<(), WriteError> {
         file.as_file().sync_all().map_err(|e| self.io(e))?;
-        let _files = lock_changes();
+        let _changes = lock_changes();
         if self.force {
             file.persist(&self.place)
                 .map(drop)
@@ -136,7 +136,7 @@ impl UnfinishedFile {
     /// # Errors
     /// Returns an error if the system has no more handles.
     pub fn reopen(&self) -> Result<File, WriteError> {
-        let _files = lock_changes();
+        let _changes = lock_changes();
         self.file.reopen().map_err(|e| self.target.io(e))
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A text is a set of [`Shingles`], which are all its pieces of twelve chars. The likeness of two texts is the
 //! Jaccard index of their sets. A [`Sketch`] of a set is short and estimates that index (MinHash; Broder 1997). Texts
-//! whose sketches agree in a band of rows are compared ([`alike`]; locality-sensitive hashing, Indyk and Motwani
+//! whose sketches agree in a band of rows are compared ([`find_pairs`]; locality-sensitive hashing, Indyk and Motwani
 //! 1998). So the time grows with the size of the corpus, not with its square.
 //!
 //! A text that is contained in a much longer one is not found, since their Jaccard index is small. Containment would
@@ -13,20 +13,20 @@ use std::collections::BTreeMap;
 
 use crate::{Body, Transcript};
 
-/// The length of a shingle, in chars. It is long enough that two texts on one subject share few shingles, and short
-/// enough that a changed word affects few.
-const SHINGLE: usize = 12;
-/// The number of rows of a band. All of them must agree.
+/// The length of a shingle, in chars. Two texts on one subject share few shingles of this length, and a changed word
+/// affects few.
+const SHINGLE_CHARS: usize = 12;
+/// The number of rows of a band. Two sketches agree in a band if all its rows agree.
 const ROWS: usize = 6;
-/// The number of bands of a sketch. One of them must agree. Texts 80 % alike are found with probability 1 - (1 -
+/// The number of bands of a sketch. Two texts are compared if one band agrees. Texts 80 % alike are found with probability 1 - (1 -
 /// 0.8^6)^20 = 0.998. Texts 50 % alike cost a comparison in one case of four.
 const BANDS: usize = 20;
 /// The maximum number of texts of a bucket that the others are compared with. It limits the work if many unlike texts
 /// share a band.
-const LEADERS: usize = 16;
+const MAX_LEADERS: usize = 16;
 /// The maximum number of shingles kept of a text. A likeness estimated from half of them is usually off by at most
 /// 0.001.
-const SAMPLE: usize = 1 << 22;
+const MAX_SHINGLES: usize = 1 << 22;
 
 /// The distinct shingles of a text, as hashes. Case, kinds of white space and the number of repetitions do not
 /// matter, so a loop of five copies equals one of fifty.
@@ -38,35 +38,35 @@ pub struct Shingles {
     /// The hashes, sorted and distinct.
     hashes: Vec<u64>,
     /// The largest hash that is kept.
-    most: u64,
+    max_hash: u64,
 }
 
 impl Shingles {
     /// Returns the shingles of a transcript's whole text: reasoning, answer, tool calls and results.
     pub fn from_transcript(transcript: &Transcript) -> Self {
-        Self::of_texts(texts(transcript), SAMPLE)
+        Self::of_texts(texts(transcript), MAX_SHINGLES)
     }
 
     fn of_texts(texts: impl Iterator<Item = String>, sample: usize) -> Self {
         let mut set = Self {
             hashes: Vec::new(),
-            most: u64::MAX,
+            max_hash: u64::MAX,
         };
         // A loop of a million copies has few shingles. Duplicates are dropped whenever the number of hashes has
         // doubled.
         let mut distinct = 0;
         // The latest hash for each value of the low bits. It filters most repeated hashes at once. At first each
         // place holds a hash with other low bits, which matches nothing.
-        let mut lately: Vec<u64> = (0..LATELY as u64).map(|place| !place).collect();
+        let mut recent: Vec<u64> = (0..RECENT_HASHES as u64).map(|place| !place).collect();
         for text in texts {
             shingles(fold_text(&text), |hash| {
-                let known = &mut lately[hash as usize % LATELY];
-                if *known == hash || hash > set.most {
+                let known = &mut recent[hash as usize % RECENT_HASHES];
+                if *known == hash || hash > set.max_hash {
                     return;
                 }
                 *known = hash;
                 set.hashes.push(hash);
-                if set.hashes.len() > 2 * distinct + SPARE {
+                if set.hashes.len() > 2 * distinct + SPARE_HASHES {
                     set.tidy(sample);
                     distinct = set.hashes.len();
                 }
@@ -82,20 +82,19 @@ impl Shingles {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         while self.hashes.len() > sample {
-            self.most /= 2;
-            self.hashes.truncate(self.up_to(self.most).len());
+            self.max_hash /= 2;
+            self.hashes.truncate(self.up_to(self.max_hash).len());
         }
     }
 
-    fn up_to(&self, most: u64) -> &[u64] {
-        &self.hashes[..self.hashes.partition_point(|hash| *hash <= most)]
+    fn up_to(&self, max: u64) -> &[u64] {
+        &self.hashes[..self.hashes.partition_point(|hash| *hash <= max)]
     }
 
-    /// Returns the Jaccard index of two sets, from 0 to 1. The index of two empty sets is 0, since they carry no
-    /// information.
-    pub fn alike(&self, other: &Self) -> f64 {
-        let most = self.most.min(other.most);
-        let (mine, theirs) = (self.up_to(most), other.up_to(most));
+    /// Returns the Jaccard index of two sets, from 0 to 1. The index of two empty sets is 0.
+    pub fn likeness(&self, other: &Self) -> f64 {
+        let max = self.max_hash.min(other.max_hash);
+        let (mine, theirs) = (self.up_to(max), other.up_to(max));
         let (mut a, mut b, mut both) = (0, 0, 0);
         while let (Some(x), Some(y)) = (mine.get(a), theirs.get(b)) {
             a += usize::from(x <= y);
@@ -119,7 +118,7 @@ impl Shingles {
 pub struct Sketch(Vec<u32>);
 
 /// The value of an empty row.
-const NOTHING: u32 = u32::MAX;
+const EMPTY_ROW: u32 = u32::MAX;
 
 impl Sketch {
     /// Returns the sketch of a transcript's shingles, which are never all in memory. `None` if the transcript has no
@@ -129,32 +128,33 @@ impl Sketch {
     }
 
     fn of_texts(texts: impl Iterator<Item = String>) -> Option<Self> {
-        let mut rows = vec![NOTHING; ROWS * BANDS];
+        let mut rows = vec![EMPTY_ROW; ROWS * BANDS];
         for text in texts {
             shingles(fold_text(&text), |hash| {
-                let least = &mut rows[row(hash)];
+                let least = &mut rows[row_of(hash)];
                 *least = (*least).min(hash as u32);
             });
         }
-        let any = rows.iter().any(|least| *least != NOTHING);
-        any.then(|| Self((0..rows.len()).map(|row| of_row(&rows, row)).collect()))
+        let any = rows.iter().any(|least| *least != EMPTY_ROW);
+        any.then(|| Self((0..rows.len()).map(|row| filled_row(&rows, row)).collect()))
     }
 
-    /// Returns the share of rows that agree. It estimates [`Shingles::alike`], with an error of 0.05 or less in four
+    /// Returns the share of rows that agree, an estimate of [`Shingles::likeness`]. The error is at most 0.05 in four
     /// cases of five.
-    pub fn alike(&self, other: &Self) -> f64 {
+    pub fn likeness(&self, other: &Self) -> f64 {
         let agree = self.0.iter().zip(&other.0).filter(|(a, b)| a == b).count();
         agree as f64 / self.0.len() as f64
     }
 }
 
-/// Returns pairs of sketched texts whose likeness by the given measure is at least `least`. Texts are named by their
-/// index in `sketches`. Not all such pairs are returned, but enough to join all texts that belong together: a text is
-/// compared with the first texts of each of its buckets until it is joined.
-pub fn alike(
+/// Returns pairs of sketched texts whose likeness is at least `least`.
+///
+/// `likeness` takes the indices of two texts in `sketches`. Not all such pairs are returned, but enough to join all texts
+/// of a cluster: a text is compared with the first texts of each of its buckets until one is near.
+pub fn find_pairs(
     sketches: &[Option<Sketch>],
     least: f64,
-    alike: impl Fn(usize, usize) -> f64,
+    likeness: impl Fn(usize, usize) -> f64,
 ) -> Vec<NearPair> {
     let mut joined = UnionFind::new(sketches.len());
     let mut pairs = Vec::new();
@@ -162,20 +162,23 @@ pub fn alike(
         for bucket in buckets(sketches, band) {
             let mut leaders: Vec<usize> = Vec::new();
             for member in bucket {
-                if leaders.iter().any(|leader| joined.same(*leader, member)) {
+                if leaders
+                    .iter()
+                    .any(|leader| joined.are_joined(*leader, member))
+                {
                     continue;
                 }
                 let mut found = leaders.iter().map(|leader| NearPair {
                     first: *leader,
                     second: member,
-                    alike: alike(*leader, member),
+                    likeness: likeness(*leader, member),
                 });
-                match found.find(|pair| pair.alike >= least) {
+                match found.find(|pair| pair.likeness >= least) {
                     Some(pair) => {
                         joined.join(pair.first, pair.second);
                         pairs.push(pair);
                     }
-                    None if leaders.len() < LEADERS => leaders.push(member),
+                    None if leaders.len() < MAX_LEADERS => leaders.push(member),
                     None => {}
                 }
             }
@@ -192,7 +195,7 @@ pub struct NearPair {
     /// The index of the other text.
     pub second: usize,
     /// The likeness, from 0 to 1.
-    pub alike: f64,
+    pub likeness: f64,
 }
 
 /// A group of texts that are joined by pairs.
@@ -216,12 +219,12 @@ pub fn clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
             members: Vec::new(),
             least: 1.0,
         };
-        let root = joined.root(place);
+        let root = joined.find_root(place);
         found.entry(root).or_insert(empty).members.push(place);
     }
     for pair in pairs {
-        if let Some(cluster) = found.get_mut(&joined.root(pair.first)) {
-            cluster.least = cluster.least.min(pair.alike);
+        if let Some(cluster) = found.get_mut(&joined.find_root(pair.first)) {
+            cluster.least = cluster.least.min(pair.likeness);
         }
     }
     let mut clusters: Vec<Cluster> = found.into_values().collect();
@@ -249,7 +252,7 @@ impl UnionFind {
         Self((0..count).collect())
     }
 
-    fn root(&mut self, mut place: usize) -> usize {
+    fn find_root(&mut self, mut place: usize) -> usize {
         while self.0[place] != place {
             self.0[place] = self.0[self.0[place]];
             place = self.0[place];
@@ -257,12 +260,12 @@ impl UnionFind {
         place
     }
 
-    fn same(&mut self, a: usize, b: usize) -> bool {
-        self.root(a) == self.root(b)
+    fn are_joined(&mut self, a: usize, b: usize) -> bool {
+        self.find_root(a) == self.find_root(b)
     }
 
     fn join(&mut self, a: usize, b: usize) {
-        let (a, b) = (self.root(a), self.root(b));
+        let (a, b) = (self.find_root(a), self.find_root(b));
         self.0[a.max(b)] = a.min(b);
     }
 }
@@ -284,10 +287,10 @@ fn texts(transcript: &Transcript) -> impl Iterator<Item = String> {
 }
 
 /// The number of further hashes that may be kept before duplicates are dropped.
-const SPARE: usize = 1 << 16;
+const SPARE_HASHES: usize = 1 << 16;
 /// The number of latest hashes that are remembered. The number is small, so that the hashes stay in the cache and cost
 /// little for a short text.
-const LATELY: usize = 1 << 13;
+const RECENT_HASHES: usize = 1 << 13;
 
 /// Returns the text in lower case, with each run of white space as one blank.
 fn fold_text(text: &str) -> impl Iterator<Item = char> {
@@ -303,41 +306,41 @@ fn fold_text(text: &str) -> impl Iterator<Item = char> {
 fn shingles(text: impl Iterator<Item = char>, mut found: impl FnMut(u64)) {
     // The hash is a polynomial in an odd factor, so that the char that leaves can be subtracted.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let leaving = FACTOR.wrapping_pow(SHINGLE as u32);
+    let leaving = FACTOR.wrapping_pow(SHINGLE_CHARS as u32);
     let mut rolling: u64 = 0;
     // The chars of the shingle, each at its index in the text modulo the width.
-    let mut inside = [0; SHINGLE];
+    let mut inside = [0; SHINGLE_CHARS];
     let mut length = 0;
     // `for_each` is faster than a loop here, since the folding iterator hands out chars faster from inside.
     text.for_each(|char| {
         let value = u64::from(char) + 1;
-        let left = std::mem::replace(&mut inside[length % SHINGLE], value);
+        let left = std::mem::replace(&mut inside[length % SHINGLE_CHARS], value);
         // Until the first shingle is full, no char leaves and the subtracted value is 0.
         rolling = rolling
             .wrapping_mul(FACTOR)
             .wrapping_add(value)
             .wrapping_sub(left.wrapping_mul(leaving));
         length += 1;
-        if length >= SHINGLE {
+        if length >= SHINGLE_CHARS {
             found(mix(rolling));
         }
     });
-    if (1..SHINGLE).contains(&length) {
+    if (1..SHINGLE_CHARS).contains(&length) {
         found(mix(rolling));
     }
 }
 
 /// Returns the row of a shingle, by the high half of its hash.
-fn row(hash: u64) -> usize {
+fn row_of(hash: u64) -> usize {
     (((hash >> 32) * (ROWS * BANDS) as u64) >> 32) as usize
 }
 
 /// Returns the content of a row. For an empty row, it is the content of the first row that is not empty, in an order
 /// that depends on the row and is the same for every set. At least one row must not be empty.
-fn of_row(rows: &[u32], number: usize) -> u32 {
-    let others = (1..).map(|nth| rows[row(mix((number as u64) << 32 | nth))]);
+fn filled_row(rows: &[u32], number: usize) -> u32 {
+    let others = (1..).map(|nth| rows[row_of(mix((number as u64) << 32 | nth))]);
     let mut all = std::iter::once(rows[number]).chain(others);
-    all.find(|least| *least != NOTHING).unwrap_or(NOTHING)
+    all.find(|least| *least != EMPTY_ROW).unwrap_or(EMPTY_ROW)
 }
 
 /// A bijection in which every output bit depends on every input bit (the finisher of SplitMix64).

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn shingles(text: &str) -> Shingles {
-    Shingles::of_texts(std::iter::once(text.to_owned()), SAMPLE)
+    Shingles::of_texts(std::iter::once(text.to_owned()), MAX_SHINGLES)
 }
 
 fn sketch(text: &str) -> Option<Sketch> {
@@ -16,7 +16,7 @@ fn sketch(text: &str) -> Option<Sketch> {
 fn slow(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
         let text: Vec<char> = fold_text(text).collect();
-        let width = SHINGLE.min(text.len()).max(1);
+        let width = SHINGLE_CHARS.min(text.len()).max(1);
         text.windows(width).map(|w| w.iter().collect()).collect()
     };
     let (a, b) = (set(a), set(b));
@@ -39,9 +39,9 @@ fn case_white_space_and_the_number_of_copies_do_not_matter() {
     let one = "Wait, let me check the roads. ";
     assert_eq!(shingles(&one.repeat(5)), shingles(&one.repeat(50)));
     assert_eq!(shingles("A b\n\nc"), shingles("a  B c"));
-    assert_eq!(shingles("").alike(&shingles("")), 0.0);
+    assert_eq!(shingles("").likeness(&shingles("")), 0.0);
     assert!(sketch("").is_none());
-    assert_eq!(shingles("ok").alike(&shingles("OK")), 1.0);
+    assert_eq!(shingles("ok").likeness(&shingles("OK")), 1.0);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn the_sketch_estimates_the_likeness() {
         let (Some(x), Some(y)) = (sketch(&a), sketch(&b)) else {
             panic!("not empty")
         };
-        let off = (shingles(&a).alike(&shingles(&b)) - x.alike(&y)).abs();
+        let off = (shingles(&a).likeness(&shingles(&b)) - x.likeness(&y)).abs();
         assert!(off < 0.15, "{changed}: {off}");
     }
 }
@@ -62,9 +62,9 @@ fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
     for sentences in [3, 200, 2_000] {
         let said = text(1, sentences).repeat(3) + "the end";
         // By the definition: the smallest hash of each row.
-        let mut rows = vec![NOTHING; ROWS * BANDS];
+        let mut rows = vec![EMPTY_ROW; ROWS * BANDS];
         for hash in shingles(&said).hashes {
-            rows[row(hash)] = rows[row(hash)].min(hash as u32);
+            rows[row_of(hash)] = rows[row_of(hash)].min(hash as u32);
         }
         let Some(Sketch(found)) = sketch(&said) else {
             panic!("not empty")
@@ -72,7 +72,7 @@ fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
         let said = rows
             .iter()
             .zip(&found)
-            .filter(|(least, _)| **least != NOTHING);
+            .filter(|(least, _)| **least != EMPTY_ROW);
         assert!(said.into_iter().all(|(least, found)| least == found));
         assert!(found.iter().all(|least| rows.contains(least)));
     }
@@ -84,10 +84,10 @@ fn a_sample_estimates_the_likeness() {
         let a = text(1, 2000);
         let b = text(1, 2000 - 20 * changed) + &text(2, 20 * changed);
         let of = |text: &str, sample| Shingles::of_texts(std::iter::once(text.to_owned()), sample);
-        let exact = of(&a, SAMPLE).alike(&of(&b, SAMPLE));
+        let exact = of(&a, MAX_SHINGLES).likeness(&of(&b, MAX_SHINGLES));
         let (a, b) = (of(&a, 10_000), of(&b, 5_000));
         assert!(a.hashes.len() <= 10_000 && b.hashes.len() <= 5_000);
-        assert!((a.alike(&b) - exact).abs() < 0.03, "{changed}: {exact}");
+        assert!((a.likeness(&b) - exact).abs() < 0.03, "{changed}: {exact}");
     }
 }
 
@@ -102,7 +102,7 @@ fn near_duplicates_are_joined_and_others_not() {
         .collect();
     let sets: Vec<Shingles> = texts.iter().map(|text| shingles(text)).collect();
     let sketches: Vec<_> = texts.iter().map(|text| sketch(text)).collect();
-    let pairs = alike(&sketches, 0.8, |a, b| sets[a].alike(&sets[b]));
+    let pairs = find_pairs(&sketches, 0.8, |a, b| sets[a].likeness(&sets[b]));
     let clusters = clusters(sets.len(), &pairs);
     let members: Vec<_> = clusters.iter().map(|c| c.members.clone()).collect();
     let expected: Vec<_> = (0..30).map(|n| vec![10 * n, 10 * n + 9]).collect();
@@ -115,7 +115,7 @@ fn many_copies_cost_a_comparison_each() {
     let sketch = sketch(&text(1, 50));
     let sketches = vec![sketch; 5000];
     let compared = std::cell::Cell::new(0);
-    let pairs = alike(&sketches, 0.8, |_, _| {
+    let pairs = find_pairs(&sketches, 0.8, |_, _| {
         compared.set(compared.get() + 1);
         1.0
     });
@@ -127,6 +127,6 @@ proptest! {
     #[test]
     fn likeness_is_that_of_the_sets(a in "[ab \n]{0,60}", b in "[ab \n]{0,60}", cut in 0_usize..60) {
         let near = format!("{}{b}", a.chars().take(cut).collect::<String>());
-        prop_assert_eq!(shingles(&a).alike(&shingles(&near)), slow(&a, &near));
+        prop_assert_eq!(shingles(&a).likeness(&shingles(&near)), slow(&a, &near));
     }
 }

@@ -1,4 +1,4 @@
-//! The length and the hash of a text that is not kept whole.
+//! The length and the hash of texts that are not kept whole.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -7,14 +7,14 @@ use crate::files::digest::hex;
 use crate::{Body, RecordedEvent};
 
 /// Creates the event of a system prompt, with the length and the hash of its text.
-pub fn system(text: &str) -> RecordedEvent {
+pub fn system_event(text: &str) -> RecordedEvent {
     let mut event = RecordedEvent::new(Body::System);
-    measure(text, &mut event.rest);
+    add_fingerprint(text, &mut event.rest);
     event
 }
 
-/// Adds the length in chars and the hash of a text that is not kept whole.
-pub fn measure(text: &str, fields: &mut Map<String, Value>) {
+/// Adds the length in chars and the hash of a text that is not kept whole to an event's fields.
+pub fn add_fingerprint(text: &str, fields: &mut Map<String, Value>) {
     fields.insert("length".to_owned(), text.chars().count().into());
     fields.insert("sha256".to_owned(), hash(text, 8).into());
 }

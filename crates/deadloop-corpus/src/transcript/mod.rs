@@ -18,8 +18,9 @@ pub use class::Class;
 pub use ids::Ids;
 pub use order::{Disorder, DisorderKind, disorders};
 
-/// A recorded generation, or a recorded agent task, of one model. It holds no label. Labels are kept beside it
-/// ([`Entry::labels`]), so that they are invisible to the engine.
+/// A recorded generation, or a recorded agent task, of one model.
+///
+/// A transcript holds no label. Labels are in [`Entry::labels`], so that the engine cannot read them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     /// The id, unique in its corpus.
@@ -63,8 +64,7 @@ impl Transcript {
         })
     }
 
-    /// Returns the reason why the stream ended: the last recorded one. `None` if there is none, or if text or a call
-    /// follows it.
+    /// Returns the last recorded finish reason. `None` if there is none, or if text or a call follows it.
     pub fn finish_reason(&self) -> Option<&str> {
         let ends = self
             .events
@@ -74,11 +74,7 @@ impl Transcript {
                 Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => Some(None),
                 Body::Reasoning(_) | Body::Answer(_) | Body::ToolCall { .. } => None,
                 Body::Finish { reason } => Some(reason.as_deref()),
-                Body::ToolResult { .. }
-                | Body::Turn
-                | Body::User(_)
-                | Body::System
-                | Body::Handoff { .. } => Some(None),
+                _ => Some(None),
             });
         ends.flatten().next()
     }
@@ -94,6 +90,24 @@ impl Transcript {
             .filter_map(|event| pick(&event.body))
             .map(String::as_str)
             .collect()
+    }
+}
+
+/// Creates the body of a tool call.
+pub fn tool_call(id: Option<String>, name: impl Into<String>, arguments: impl Into<Value>) -> Body {
+    Body::ToolCall {
+        id,
+        name: name.into(),
+        arguments: arguments.into(),
+    }
+}
+
+/// Creates the body of a tool's result. `error` is whether the tool failed, if that is known.
+pub fn tool_result(id: Option<String>, content: impl Into<String>, error: Option<bool>) -> Body {
+    Body::ToolResult {
+        id,
+        content: content.into(),
+        error,
     }
 }
 
@@ -114,8 +128,9 @@ pub struct Entry {
 
 impl Entry {
     /// Parses the transcript in one line of JSON, for callers whose lines do not come from a file. Also returns the
-    /// digest from which the hash of a corpus is computed. `card` determines how `text` is split at think tags. The
-    /// split is left empty.
+    /// digest from which the hash of a corpus is computed.
+    ///
+    /// `card` determines how `text` is split at think tags. The `split` of the entry is empty.
     ///
     /// # Errors
     /// Returns the problem of the line, at `place`.

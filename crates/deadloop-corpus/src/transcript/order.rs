@@ -109,7 +109,7 @@ impl<'a> OrderReader<'a> {
                     self.answered.push(false);
                 }
             }
-            Event::Result { id, .. } => self.answer(number, *id),
+            Event::Result { id, .. } => self.add_result(number, *id),
             Event::Finish(_) => {
                 // A turn that a limit or an error cut may be empty.
                 self.turn = None;
@@ -145,7 +145,7 @@ impl<'a> OrderReader<'a> {
         self.passed.get(at).map(|(number, _)| *number)
     }
 
-    fn answer(&mut self, number: u64, id: Option<&'a str>) {
+    fn add_result(&mut self, number: u64, id: Option<&'a str>) {
         let calls = id.and_then(|id| self.by_id.get_mut(id));
         let kind = match calls.map(VecDeque::pop_front) {
             None => DisorderKind::StrayResult,

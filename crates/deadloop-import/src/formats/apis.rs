@@ -5,18 +5,18 @@
 //! [`envelope`]: crate::responses::envelope
 
 use crate::reader::{ForeignFormat, FormatReader};
-use crate::responses::streams::{Streams, knows};
+use crate::responses::streams::{Streams, certainty_of};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
 
-/// Defines the registry entries of the rows.
+/// Defines the registry entry of each API family.
 macro_rules! entries {
     ($($entry:ident = $family:ident, $begin:ident, $name:literal, $help:literal;)*) => {$(
         pub(crate) const $entry: ForeignFormat = ForeignFormat {
             name: $name,
             help: $help,
-            by: FormatReader::Code { knows: |head| knows(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
+            by: FormatReader::Code { certainty: |head| certainty_of(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
             shape: None,
             whole_folder: false,
         };

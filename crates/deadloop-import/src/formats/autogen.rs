@@ -6,11 +6,11 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, known_entry};
-use crate::sessions::conversation::tool_call;
+use crate::sessions::conversation::take_call;
 use crate::sessions::run_session::{RunReader, RunSession};
-use crate::sessions::spans::words;
+use crate::sessions::spans::join_words;
 use crate::sessions::turn::{TurnData, Usage};
-use deadloop_corpus::Body;
+use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
@@ -30,7 +30,7 @@ fn is_autogen(object: &Object) -> bool {
     message(object) || inside || object.get("chat_history").is_some_and(Value::is_array)
 }
 
-/// The only conversation of a file.
+/// A reader of the conversation of a file.
 #[derive(Default)]
 struct AutoGen {
     session: RunSession,
@@ -45,7 +45,7 @@ impl RunReader for AutoGen {
         &mut self.session
     }
 
-    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
                 let message = fields::as_object("chat_history[]", message)?;
@@ -55,18 +55,19 @@ impl RunReader for AutoGen {
         } else if let Some(messages) = fields::list(object, "messages")? {
             for message in messages {
                 let message = fields::as_object("messages[]", message)?;
-                self.message(message, out)?;
+                self.add_message(message, out)?;
             }
-            self.session.reason = fields::string(object, "stop_reason")?.map(|said| reason(&said));
+            let reason = fields::string(object, "stop_reason")?;
+            self.session.reason = reason.map(|reason| finish_reason(&reason));
         } else {
-            self.message(std::mem::take(object), out)?;
+            self.add_message(std::mem::take(object), out)?;
         }
         Ok(())
     }
 }
 
 impl AutoGen {
-    fn message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
         let kind = fields::string(&mut message, "type")?
             .ok_or_else(|| fields::missing("type", "a message of AgentChat"))?;
         let source = fields::string(&mut message, "source")?.unwrap_or_default();
@@ -76,26 +77,30 @@ impl AutoGen {
         let usage = Usage::take(&mut usage.unwrap_or_default());
         let content = fields::any(&mut message, "content");
         match kind.as_str() {
-            "ToolCallExecutionEvent" => self.results(content, t_ms)?,
+            "ToolCallExecutionEvent" => self.add_results(content, t_ms)?,
             // The results again, as a text.
             "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
             "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
                 self.speaker = None;
-                self.session.run.user(words(content), t_ms);
+                self.session.run.add_user(join_words(content), t_ms);
             }
             "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
                 self.begin_agent_turn(&source, usage, t_ms);
-                self.session.run.push(Body::Answer(words(content)), t_ms);
+                self.session
+                    .run
+                    .push(Body::Answer(join_words(content)), t_ms);
             }
             "ThoughtEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
-                self.session.run.push(Body::Reasoning(words(content)), t_ms);
+                self.session
+                    .run
+                    .push(Body::Reasoning(join_words(content)), t_ms);
             }
             "ToolCallRequestEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
-                for call in calls(content)? {
+                for call in as_list(content)? {
                     let mut call = fields::as_object("content[]", call)?;
-                    let body = tool_call(&mut call)?;
+                    let body = take_call(&mut call)?;
                     self.session.run.push(body, t_ms);
                 }
             }
@@ -108,7 +113,7 @@ impl AutoGen {
             other => out.losses.add(&format!("[] ({other})")),
         }
         fields::away(&mut message, "id metadata context");
-        out.losses.rest("[]", &message);
+        out.losses.add_rest("[]", &message);
         Ok(())
     }
 
@@ -120,7 +125,7 @@ impl AutoGen {
             return;
         }
         self.speaker = Some(source.to_owned());
-        self.session.run.turn(TurnData {
+        self.session.run.begin_turn(TurnData {
             agent: Some(source.to_owned()),
             usage,
             t_ms,
@@ -128,15 +133,14 @@ impl AutoGen {
         });
     }
 
-    fn results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
-        for result in calls(content)? {
+    fn add_results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
+        for result in as_list(content)? {
             let mut result = fields::as_object("content[]", result)?;
-            let body = Body::ToolResult {
-                id: fields::label(&mut result, "call_id"),
-                content: words(fields::any(&mut result, "content")),
-                error: fields::any(&mut result, "is_error").and_then(|error| error.as_bool()),
-            };
-            self.session.run.push(body, t_ms);
+            let id = fields::label(&mut result, "call_id");
+            let content = join_words(fields::any(&mut result, "content"));
+            let error = fields::any(&mut result, "is_error");
+            let error = error.and_then(|error| error.as_bool());
+            self.session.run.push(tool_result(id, content, error), t_ms);
         }
         Ok(())
     }
@@ -146,8 +150,8 @@ impl AutoGen {
         let name = fields::string(&mut message, "name")?;
         for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = fields::as_object("tool_responses[]", result)?;
-            self.api(result, out)?;
-            // The content is all of them joined.
+            self.add_api_message(result, out)?;
+            // The content is all results, joined.
             fields::any(&mut message, "content");
         }
         let first = self.session.run.events.is_empty();
@@ -156,28 +160,25 @@ impl AutoGen {
             _ if first => "user",
             _ => "assistant",
         };
-        if role == "assistant"
-            && !["content", "tool_calls", "function_call"]
-                .iter()
-                .any(|field| message.get(*field).is_some_and(|value| !value.is_null()))
-        {
+        let has = |name: &&str| message.get(*name).is_some_and(|value| !value.is_null());
+        let mut contents = ["content", "tool_calls", "function_call"].iter();
+        if role == "assistant" && !contents.any(has) {
             return Ok(());
         }
         message.insert("role".to_owned(), role.into());
         if let Some(name) = name.filter(|_| role == "assistant") {
             message.insert("agent".to_owned(), name.into());
         }
-        self.api(message, out)
+        self.add_api_message(message, out)
     }
 
-    fn api(&mut self, message: Object, out: &mut Intake) -> Result<(), WireFault> {
-        self.session
-            .run
-            .message(message, "chat_history[]", None, out)
+    fn add_api_message(&mut self, message: Object, out: &mut Intake) -> Result<(), WireFault> {
+        let run = &mut self.session.run;
+        run.add_message(message, "chat_history[]", None, out)
     }
 }
 
-fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
+fn as_list(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
     match content {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items),
@@ -190,7 +191,7 @@ fn calls(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
 }
 
 /// Returns the usual finish reason for the end of a task.
-fn reason(said: &str) -> String {
-    let limit = said.contains("Maximum") || said.contains("maximum");
+fn finish_reason(reason: &str) -> String {
+    let limit = reason.contains("Maximum") || reason.contains("maximum");
     if limit { "limit" } else { "stop" }.to_owned()
 }

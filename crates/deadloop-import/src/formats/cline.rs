@@ -5,6 +5,7 @@
 
 use serde_json::Value;
 
+use crate::paths;
 use crate::reader::{Intake, head_entry};
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::source::head::SourceHead;
@@ -42,7 +43,7 @@ fn has_messages(object: &Object) -> bool {
     object.get("messages").is_some_and(Value::is_array)
 }
 
-/// The only conversation of a file.
+/// A reader of the conversation of a file.
 #[derive(Default)]
 struct Cline {
     session: RunSession,
@@ -55,7 +56,7 @@ impl RunReader for Cline {
         &mut self.session
     }
 
-    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let sdk = has_messages(object);
         let messages = if sdk {
             fields::list(object, "messages")?.unwrap_or_default()
@@ -68,7 +69,7 @@ impl RunReader for Cline {
             if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
                 message.insert("role".to_owned(), Value::String("user".to_owned()));
             }
-            self.message(message, out)?;
+            self.add_message(message, out)?;
         }
         fields::any(object, "version");
         Ok(())
@@ -76,24 +77,24 @@ impl RunReader for Cline {
 }
 
 impl Cline {
-    fn message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
         let stamp = fields::any(&mut message, "ts");
         if let Some(mut info) = fields::object(&mut message, "modelInfo")? {
             self.session.model = fields::string(&mut info, "modelId")?;
-            out.losses.rest("modelInfo", &info);
+            out.losses.add_rest("modelInfo", &info);
         }
-        usage(&mut message);
-        reasoning_item(&mut message);
+        move_usage(&mut message);
+        convert_reasoning_item(&mut message);
         if let Some(Value::Array(blocks)) = message.get_mut("content") {
-            blocks.iter_mut().for_each(sdk_block);
+            blocks.iter_mut().for_each(convert_sdk_block);
         }
         let t_ms = self.session.clock.at(stamp.as_ref());
-        self.session.run.message(message, "[]", t_ms, out)
+        self.session.run.add_message(message, "[]", t_ms, out)
     }
 }
 
 /// Moves the tokens of a message of the model to the field of APIs.
-fn usage(message: &mut Object) {
+fn move_usage(message: &mut Object) {
     let metrics = message.get_mut("metrics").and_then(Value::as_object_mut);
     let Some(Value::Object(mut tokens)) = metrics.and_then(|metrics| metrics.remove("tokens"))
     else {
@@ -108,20 +109,15 @@ fn usage(message: &mut Object) {
 }
 
 /// Converts Roo Code's separate item for the thinking of OpenAI's models to a message.
-fn reasoning_item(message: &mut Object) {
+fn convert_reasoning_item(message: &mut Object) {
     if message.get("type").and_then(Value::as_str) != Some("reasoning") {
         return;
     }
     message.remove("type");
     message.insert("role".to_owned(), Value::String("assistant".to_owned()));
-    let parts = match message.remove("summary") {
-        Some(Value::Array(parts)) => parts,
-        _ => Vec::new(),
-    };
-    let mut texts: Vec<&str> = parts
-        .iter()
-        .filter_map(|part| part.get("text")?.as_str())
-        .collect();
+    let parts = paths::take_list(message, "summary");
+    let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
+    let mut texts: Vec<&str> = texts.collect();
     let text = message.remove("text");
     texts.extend(text.as_ref().and_then(Value::as_str));
     let thinking = Value::String(texts.join("\n"));
@@ -129,7 +125,7 @@ fn reasoning_item(message: &mut Object) {
 }
 
 /// Converts a block of the AI SDK to the fields of Anthropic's API.
-fn sdk_block(block: &mut Value) {
+fn convert_sdk_block(block: &mut Value) {
     let Some(fields) = block.as_object_mut() else {
         return;
     };
@@ -142,11 +138,8 @@ fn sdk_block(block: &mut Value) {
     fields::rename(fields, names);
     if result {
         fields.remove("toolName");
-        let output = fields
-            .get("content")
-            .and_then(|output| output.get("value"))
-            .cloned();
-        if let Some(output) = output {
+        let output = fields.get("content").and_then(|output| output.get("value"));
+        if let Some(output) = output.cloned() {
             fields.insert("content".to_owned(), output);
         }
     }

@@ -1,6 +1,6 @@
-//! [`Columns`]: the columns of a table, by common names or by the tool that writes it.
+//! [`Columns`]: the columns of a table, by common names or by the tool that writes the table.
 //!
-//! A tool writes one answer per record. Its format is a file `formats/<name>.toml`, or a file of the user.
+//! The format of a tool that writes one answer per record is a file `formats/<name>.toml`, or a file of the user.
 
 use std::sync::LazyLock;
 
@@ -16,11 +16,11 @@ use deadloop_stream::fields::Object;
 pub(crate) struct Columns {
     /// The help on one line.
     pub(crate) help: String,
-    /// Groups of marks. A record with all marks of a group is of the format.
+    /// Groups of marks. A file has the format if one of its first records has all marks of a group.
     marks: Vec<String>,
     /// The lists of a document that hold its records.
     pub(super) records: Vec<String>,
-    /// The paths of each part in a record. The first that exists counts.
+    /// The paths of each part of a record. The first path with a value counts.
     pub(super) text: Vec<String>,
     pub(super) reasoning: Vec<String>,
     pub(super) finish: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Columns {
 }
 
 /// The common names of columns, best first. Capitals, spaces and hyphens make no difference.
-pub(super) static NAMES: LazyLock<Columns> =
+pub(super) static COMMON_COLUMNS: LazyLock<Columns> =
     LazyLock::new(|| match toml::from_str(include_str!("table.toml")) {
         Ok(names) => names,
         Err(why) => unreachable!("table: {why}"),
@@ -42,8 +42,8 @@ pub(super) static NAMES: LazyLock<Columns> =
 
 impl Columns {
     /// Returns the certainty that a file is of this format.
-    pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
-        FormatCertainty::Certain.when(head.any(of))
+    pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
+        let is_marked = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
+        FormatCertainty::Certain.only_if(head.any(is_marked))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::table::has_more;
 use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader};
-use crate::responses::streams::{Streams, knows};
+use crate::responses::streams::{Streams, certainty_of};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Entry;
@@ -18,9 +18,9 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "deadloop",
     help: "deadloop's own transcripts, or streams of their events",
     by: FormatReader::Code {
-        knows: |head| {
-            let transcripts = FormatCertainty::Certain.when(head.any(is_transcript));
-            transcripts.max(knows(head, &FAMILY))
+        certainty: |head| {
+            let transcripts = FormatCertainty::Certain.only_if(head.any(is_transcript));
+            transcripts.max(certainty_of(head, &FAMILY))
         },
         reader: || Box::new(DeadloopReader(Streams::new(&FAMILY))),
     },
@@ -30,8 +30,8 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 
 /// Returns whether an object is a transcript: an id, and the text in one of a transcript's forms.
 ///
-/// A data set may have texts with an id too. An object with a prompt or another text is left to the table format,
-/// unless it is marked as a transcript.
+/// A row of a data set may have an id and a text too. Unless it is marked as a transcript, an object with a prompt or
+/// another text is left to the format `table`.
 fn is_transcript(object: &Object) -> bool {
     let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
     let labels = object.get("labels").and_then(Value::as_array);
@@ -55,7 +55,7 @@ impl RecordReader for DeadloopReader {
         }
         let (place, object) = record.into_place_and_object()?;
         if (FAMILY.knows)(&object) {
-            return self.0.object(object, &place, out);
+            return self.0.read_object(object, &place, out);
         }
         let mut object = object;
         // Tables number their rows.
@@ -63,7 +63,7 @@ impl RecordReader for DeadloopReader {
             let id = id.to_string();
             object.insert("id".to_owned(), id.into());
         }
-        let entry = Entry::of_object(object, &place, |model| out.think(model))?;
+        let entry = Entry::of_object(object, &place, |model| out.think_options(model))?;
         out.emit(entry);
         Ok(())
     }

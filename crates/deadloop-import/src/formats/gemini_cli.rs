@@ -5,11 +5,12 @@
 
 use serde_json::Value;
 
+use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
-use deadloop_corpus::{Body, Place, RecordedEvent};
+use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::{WireFault, kind};
@@ -25,12 +26,12 @@ fn is_gemini_cli(object: &Object) -> bool {
     session || content(object) || history.is_some_and(content_in)
 }
 
-/// The only chat of a file.
+/// A reader of the chat of a file.
 #[derive(Default)]
 struct GeminiCli {
     place: Option<Place>,
     session: Option<String>,
-    /// The messages of a session, in order, each with its id if it has one.
+    /// The messages of a session, in order, with their ids.
     messages: Vec<(Option<String>, Object)>,
     /// The contents of a checkpoint.
     contents: Conversation,
@@ -41,8 +42,8 @@ struct GeminiCli {
 impl RecordReader for GeminiCli {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
-        self.record(&mut object, out)?;
-        out.losses.rest("", &object);
+        self.read_record(&mut object, out)?;
+        out.losses.add_rest("", &object);
         self.place.get_or_insert(place);
         Ok(())
     }
@@ -61,7 +62,7 @@ impl RecordReader for GeminiCli {
         for (_, message) in self.messages.drain(..) {
             model = add_message(&mut run, message, &mut clock, out).or(model);
         }
-        let mut entry = run.entry(place);
+        let mut entry = run.into_entry(place);
         let transcript = &mut entry.transcript;
         transcript.model = model.unwrap_or_default();
         transcript.id = self.session.take().unwrap_or_else(|| out.stem().to_owned());
@@ -71,14 +72,14 @@ impl RecordReader for GeminiCli {
 
 impl GeminiCli {
     /// Reads a document, a line, or an element of a list.
-    fn record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
-        // The output of the model counts, even if the user went back before it.
+    fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        // The output of the model stays, even if the user went back to a point before the output.
         if fields::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
             return Ok(());
         }
         if let Some(mut set) = fields::object(object, "$set")? {
-            return self.session(&mut set, out);
+            return self.read_session(&mut set, out);
         }
         if object.contains_key("messageId") {
             self.logged = true;
@@ -88,23 +89,23 @@ impl GeminiCli {
         }
         if object.contains_key("parts") {
             let content = std::mem::take(object);
-            return self.content(content, "[]", out);
+            return self.add_content(content, "[]", out);
         }
         if let Some(history) = fields::list(object, "history")? {
             for content in history {
                 let content = fields::as_object("history[]", content)?;
-                self.content(content, "history[]", out)?;
+                self.add_content(content, "history[]", out)?;
             }
             return Ok(());
         }
         if object.contains_key("projectHash") {
-            return self.session(object, out);
+            return self.read_session(object, out);
         }
         let message = std::mem::take(object);
-        self.message(message)
+        self.add_message(message)
     }
 
-    fn session(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn read_session(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let session = fields::string(object, "sessionId")?;
         self.session = session.or(self.session.take());
         let messages = fields::list(object, "messages")?.unwrap_or_default();
@@ -112,17 +113,17 @@ impl GeminiCli {
             .into_iter()
             .map(|message| fields::as_object("messages[]", message));
         for message in messages.collect::<Result<Vec<_>, _>>()? {
-            self.message(message)?;
+            self.add_message(message)?;
         }
         // Data on a session besides its messages.
         fields::away(object, "projectHash startTime lastUpdated kind");
-        out.losses.rest("", object);
+        out.losses.add_rest("", object);
         object.clear();
         Ok(())
     }
 
     /// Adds a message of a session. A message with the same id replaces the earlier one.
-    fn message(&mut self, mut message: Object) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object) -> Result<(), WireFault> {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
             return Err(fields::missing(
@@ -130,20 +131,17 @@ impl GeminiCli {
                 "a message of a chat (user, gemini, info, …)",
             ));
         }
-        check(&message)?;
+        check_types(&message)?;
         let id = fields::string(&mut message, "id")?;
-        let same = self
-            .messages
-            .iter_mut()
-            .find(|(known, _)| id.is_some() && *known == id);
-        match same {
+        let mut messages = self.messages.iter_mut();
+        match messages.find(|(known, _)| id.is_some() && *known == id) {
             Some((_, old)) => *old = message,
             None => self.messages.push((id, message)),
         }
         Ok(())
     }
 
-    fn content(
+    fn add_content(
         &mut self,
         mut content: Object,
         path: &str,
@@ -151,23 +149,18 @@ impl GeminiCli {
     ) -> Result<(), WireFault> {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
-            parts.retain_mut(|part| match tool(part) {
-                Some(body) => {
-                    calls.push(RecordedEvent::new(body));
-                    false
-                }
-                None => true,
+            parts.retain(|part| {
+                let body = read_tool_part(part);
+                let is_text = body.is_none();
+                calls.extend(body.map(RecordedEvent::new));
+                is_text
             });
         }
-        let results = calls
-            .iter()
-            .any(|event| matches!(event.body, Body::ToolResult { .. }));
-        let only = content
-            .get("parts")
-            .and_then(Value::as_array)
-            .is_some_and(Vec::is_empty);
-        if !(results && only) {
-            self.contents.message(content, path, None, out)?;
+        let is_result = |event: &RecordedEvent| matches!(event.body, Body::ToolResult { .. });
+        let parts = content.get("parts").and_then(Value::as_array);
+        let is_only_tools = parts.is_some_and(Vec::is_empty);
+        if !(is_only_tools && calls.iter().any(is_result)) {
+            self.contents.add_message(content, path, None, out)?;
         }
         self.contents.events.append(&mut calls);
         Ok(())
@@ -175,33 +168,24 @@ impl GeminiCli {
 }
 
 /// Reads a call or a result from a part of the Gemini API.
-fn tool(part: &Value) -> Option<Body> {
+fn read_tool_part(part: &Value) -> Option<Body> {
     let id = |part: &Value| part.get("id").and_then(Value::as_str).map(str::to_owned);
-    let name = |part: &Value| part.get("name").and_then(Value::as_str).map(str::to_owned);
     if let Some(call) = part.get("functionCall") {
-        return Some(Body::ToolCall {
-            id: id(call),
-            name: name(call)?,
-            arguments: call.get("args").cloned().unwrap_or_default(),
-        });
+        let arguments = call.get("args").cloned().unwrap_or_default();
+        return Some(tool_call(id(call), call.get("name")?.as_str()?, arguments));
     }
     let result = part.get("functionResponse")?;
     let response = result.get("response").cloned().unwrap_or_default();
     let error = response.get("error");
-    let content = error
-        .or_else(|| response.get("output"))
-        .unwrap_or(&response);
-    Some(Body::ToolResult {
-        id: id(result),
-        content: content
-            .as_str()
-            .map_or_else(|| content.to_string(), str::to_owned),
-        error: Some(error.is_some()),
-    })
+    let content = error.or_else(|| response.get("output"));
+    let content = content.unwrap_or(&response);
+    let text = content.as_str().map(str::to_owned);
+    let text = text.unwrap_or_else(|| content.to_string());
+    Some(tool_result(id(result), text, Some(error.is_some())))
 }
 
 /// Checks the types of a message's fields, so that a fault is reported at its place.
-fn check(message: &Object) -> Result<(), WireFault> {
+fn check_types(message: &Object) -> Result<(), WireFault> {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !value.is_array()) {
@@ -217,8 +201,12 @@ fn check(message: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// Reads thoughts. `tokens` is the count of all thoughts together, so it is used only if there is a single thought.
-fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> Vec<RecordedEvent> {
+/// Reads thoughts. `tokens` counts all thoughts together, so the count is used only for a single thought.
+fn read_thoughts(
+    thoughts: &[Value],
+    tokens: Option<u64>,
+    clock: &mut EventClock,
+) -> Vec<RecordedEvent> {
     let one = |thought: &Value| {
         let field = |name| thought.get(name).and_then(Value::as_str);
         let text = ["subject", "description"].map(|name| field(name).unwrap_or_default());
@@ -234,9 +222,9 @@ fn thoughts(thoughts: &[Value], tokens: Option<u64>, clock: &mut EventClock) -> 
 /// Adds a user message, or a description of the environment by the program.
 fn add_user_message(run: &mut Conversation, content: String, t_ms: Option<f64>) {
     if content.trim_start().starts_with("<session_context>") {
-        run.system(&content, t_ms)
+        run.add_system(&content, t_ms)
     } else {
-        run.user(content, t_ms)
+        run.add_user(content, t_ms)
     }
 }
 
@@ -249,7 +237,7 @@ fn add_message(
 ) -> Option<String> {
     let stamp = fields::any(&mut message, "timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    let content = text(fields::any(&mut message, "content").unwrap_or_default());
+    let content = join_texts(fields::any(&mut message, "content").unwrap_or_default());
     let kind = fields::any(&mut message, "type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
@@ -259,14 +247,16 @@ fn add_message(
         }
         return None;
     }
-    let mut tokens = take_object(&mut message, "tokens");
-    let thinking_tokens = tokens.get("thoughts").and_then(Value::as_u64);
+    let mut tokens = paths::take_object(&mut message, "tokens");
     let answer_tokens = tokens.get("output").and_then(Value::as_u64);
-    // Thinking is not part of the output count here.
-    let thought = tokens.remove("thoughts").and_then(|count| count.as_u64());
+    let thinking_tokens = tokens.remove("thoughts").and_then(|count| count.as_u64());
     let mut usage = Usage::take(&mut tokens);
-    usage.wrote = usage.wrote.map(|wrote| add_separate(wrote, thought));
-    let mut events = thoughts(&items(&mut message, "thoughts"), thinking_tokens, clock);
+    // The output count does not contain thinking here.
+    usage.output = usage
+        .output
+        .map(|count| add_separate(count, thinking_tokens));
+    let thoughts = paths::take_list(&mut message, "thoughts");
+    let mut events = read_thoughts(&thoughts, thinking_tokens, clock);
     if !content.is_empty() {
         events.push(RecordedEvent {
             t_ms,
@@ -274,39 +264,23 @@ fn add_message(
             ..RecordedEvent::new(Body::Answer(content))
         });
     }
-    for call in items(&mut message, "toolCalls") {
+    for call in paths::take_list(&mut message, "toolCalls") {
         let t_ms = clock.at(call.get("timestamp"));
         events.extend(read_call(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
-    let model = match fields::any(&mut message, "model") {
-        Some(Value::String(model)) => Some(model),
-        _ => None,
-    };
+    let model = fields::any(&mut message, "model");
+    let model = model.and_then(|model| Some(model.as_str()?.to_owned()));
     if !events.is_empty() {
-        run.turn(TurnData {
+        run.begin_turn(TurnData {
             usage,
             t_ms,
             ..TurnData::default()
         });
     }
     run.events.append(&mut events);
-    out.losses.rest("messages[].tokens", &tokens);
-    out.losses.rest("messages[]", &message);
+    out.losses.add_rest("messages[].tokens", &tokens);
+    out.losses.add_rest("messages[]", &message);
     model
-}
-
-fn take_object(message: &mut Object, name: &str) -> Object {
-    match message.remove(name) {
-        Some(Value::Object(object)) => object,
-        _ => Object::new(),
-    }
-}
-
-fn items(message: &mut Object, name: &str) -> Vec<Value> {
-    match message.remove(name) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    }
 }
 
 /// Returns a call and its result.
@@ -319,29 +293,24 @@ fn read_call(call: &Value) -> impl Iterator<Item = Body> {
         Some(one) => vec![one.clone()],
         None => Vec::new(),
     };
-    let texts = parts.iter().map(|part| match tool(part) {
+    let texts = parts.iter().map(|part| match read_tool_part(part) {
         Some(Body::ToolResult { content, .. }) => content,
-        _ => text(part.clone()),
+        _ => join_texts(part.clone()),
     });
     let content: String = texts.collect();
-    let result = result.is_some().then(|| Body::ToolResult {
-        id: field("id"),
-        content,
-        error,
-    });
-    let call = Body::ToolCall {
-        id: field("id"),
-        name: field("name").unwrap_or_default(),
-        arguments: call.get("args").cloned().unwrap_or_default(),
-    };
+    let result = result
+        .is_some()
+        .then(|| tool_result(field("id"), content, error));
+    let arguments = call.get("args").cloned().unwrap_or_default();
+    let call = tool_call(field("id"), field("name").unwrap_or_default(), arguments);
     [Some(call), result].into_iter().flatten()
 }
 
-/// Returns the text of a text, a part, or parts.
-fn text(content: Value) -> String {
+/// Returns a text, the text of a part, or the joined texts of parts.
+fn join_texts(content: Value) -> String {
     match content {
         Value::String(text) => text,
-        Value::Array(parts) => parts.into_iter().map(text).collect(),
+        Value::Array(parts) => parts.into_iter().map(join_texts).collect(),
         Value::Object(mut part) => match part.remove("text") {
             Some(Value::String(text)) => text,
             _ => String::new(),

@@ -4,19 +4,19 @@
 //!
 //! The format: <https://w3c.github.io/web-performance/specs/HAR/Overview.html>.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
 use crate::responses::streams::Streams;
-use crate::source::records::{MOST_VALUES, RecordContent, SourceRecord};
+use crate::source::records::{MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
-use deadloop_stream::reader::{Frame, Frames, object};
+use deadloop_stream::reader::{Frame, FrameResult, Frames, object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Har = is_har, "har", "HTTP archives (.har) with exchanges of a model's API"; }
+known_entry! { @read_archive = is_har, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 
 fn is_har(object: &Object) -> bool {
     let log = object.get("log").and_then(Value::as_object);
@@ -24,27 +24,22 @@ fn is_har(object: &Object) -> bool {
 }
 
 /// The maximum size of an event of a stream, in bytes.
-const EVENT: usize = 64 << 20;
+const MAX_EVENT: usize = 64 << 20;
 
-#[derive(Default)]
-struct Har;
-
-impl RecordReader for Har {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut archive) = record.into_place_and_object()?;
-        let entries = paths::all(&mut archive, "log.entries[]");
-        if entries.is_empty() {
-            return Err(fields::missing("log.entries", "at least one exchange"));
-        }
-        for entry in entries {
-            exchange(fields::as_object("log.entries[]", entry)?, &place, out);
-        }
-        Ok(())
+fn read_archive(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, mut archive) = record.into_place_and_object()?;
+    let entries = paths::take_all(&mut archive, "log.entries[]");
+    if entries.is_empty() {
+        return Err(fields::missing("log.entries", "at least one exchange"));
     }
+    for entry in entries {
+        read_exchange(fields::as_object("log.entries[]", entry)?, &place, out);
+    }
+    Ok(())
 }
 
 /// Reads the response of an exchange. A response of another API is counted as a loss.
-fn exchange(mut entry: Object, place: &Place, out: &mut Intake) {
+fn read_exchange(mut entry: Object, place: &Place, out: &mut Intake) {
     let body = paths::take(&mut entry, "response.content.text");
     let encoded = paths::take(&mut entry, "response.content.encoding");
     let sent = paths::take(&mut entry, "request.postData.text");
@@ -52,87 +47,62 @@ fn exchange(mut entry: Object, place: &Place, out: &mut Intake) {
         out.losses.add("log.entries[] (without a text)");
         return;
     };
-    let request = sent.and_then(|sent| object(sent.as_str()?, MOST_VALUES).ok());
-    let mut said = body_objects(&body);
-    let family = said.iter().find_map(|content| match content {
-        StreamItem::Object(object) => families::recognize(object),
-        StreamItem::Broken | StreamItem::Done => None,
+    let mut request = sent.and_then(|sent| object(sent.as_str()?, MAX_VALUES).ok());
+    let contents = body_contents(&body);
+    let family = contents.iter().find_map(|content| match content {
+        Some(RecordContent::Json(value)) => families::recognize(value.as_object()?),
+        _ => None,
     });
     let Some(family) = family else {
         out.losses.add("log.entries[] (no response of a model)");
         return;
     };
     let mut streams = Streams::new(family);
-    let mut request = request;
-    for one in said.drain(..) {
-        let object = match one {
-            StreamItem::Done => {
-                let record = SourceRecord {
-                    place: place.clone(),
-                    member: String::new(),
-                    content: RecordContent::Done,
-                };
-                // The end of a stream cannot fail.
-                let _ = streams.take(record, out);
-                continue;
+    for content in contents {
+        let read = match content {
+            None => Err(WireFault::new(
+                "a chunk that is not JSON",
+                "one JSON object",
+            )),
+            Some(RecordContent::Json(mut response)) => {
+                // The first object is wrapped with the request, as in the recording of a proxy.
+                if let Some(request) = request.take() {
+                    response = json!({"request": request, "response": response});
+                }
+                streams.read_object(paths::object_or_empty(response), place, out)
             }
-            StreamItem::Broken => {
-                out.warn(place, "a chunk that is not JSON", "one JSON object");
-                out.losses.add(BROKEN);
-                streams.gap();
-                continue;
-            }
-            StreamItem::Object(object) => object,
+            Some(content) => streams.take(SourceRecord::new(place.clone(), content), out),
         };
-        // The first object is wrapped with the request, as a proxy would have recorded it.
-        let object = match request.take() {
-            Some(request) => Object::from_iter([
-                ("request".to_owned(), Value::Object(request)),
-                ("response".to_owned(), Value::Object(object)),
-            ]),
-            None => object,
-        };
-        if let Err(fault) = streams.object(object, place, out) {
+        if let Err(fault) = read {
             let problem = fault.at(place.clone());
             out.warn(place, &problem.what, &problem.expected);
-            out.losses.add(BROKEN);
+            out.losses
+                .add("log.entries[] (a chunk that cannot be read)");
             streams.gap();
         }
     }
     streams.end(out);
 }
 
-/// The name of an unreadable chunk among losses.
-const BROKEN: &str = "log.entries[] (a chunk that cannot be read)";
-
-/// An object of a response, an unreadable chunk, or the end of a stream.
-enum StreamItem {
-    Object(Object),
-    Broken,
-    Done,
-}
-
-/// Returns the objects of a body: the body itself, or its lines and events.
-fn body_objects(body: &str) -> Vec<StreamItem> {
-    if let Ok(whole) = object(body, MOST_VALUES) {
-        return vec![StreamItem::Object(whole)];
-    }
-    let mut frames = Frames::new(true, EVENT);
-    let mut found = Vec::new();
-    let mut take = |framed: Frame<'_>| match framed {
-        Frame::Done => found.push(StreamItem::Done),
-        Frame::Object(text) => {
-            let read = object(&text, MOST_VALUES);
-            found.push(read.map_or(StreamItem::Broken, StreamItem::Object));
-        }
+/// Returns the contents of a body: the body itself, or its lines and events. `None` for a chunk that is not JSON.
+fn body_contents(body: &str) -> Vec<Option<RecordContent>> {
+    let json = |text: &str| {
+        object(text, MAX_VALUES)
+            .ok()
+            .map(|o| RecordContent::Json(o.into()))
     };
-    for line in body.lines() {
-        if let Some(Ok(framed)) = frames.read(line.as_bytes()) {
-            take(framed);
-        }
+    if let Some(whole) = json(body) {
+        return vec![Some(whole)];
     }
-    if let Some(Ok(framed)) = frames.end() {
-        take(framed);
-    }
+    let mut frames = Frames::new(true, MAX_EVENT);
+    let mut found = Vec::new();
+    let mut add = |frame: Option<FrameResult<'_>>| match frame {
+        Some(Ok(Frame::Done)) => found.push(Some(RecordContent::Done)),
+        Some(Ok(Frame::Object(text))) => found.push(json(&text)),
+        Some(Err(_)) | None => {}
+    };
+    body.lines()
+        .for_each(|line| add(frames.read(line.as_bytes())));
+    add(frames.end());
     found
 }

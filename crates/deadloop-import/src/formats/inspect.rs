@@ -3,7 +3,7 @@
 //! A log is a JSON document (`.json`), or an archive (`.eval`) with `header.json` and a member for each sample.
 //!
 //! Long texts may be stored once, in a sample's `attachments`, and be referred to elsewhere (`attachment://…`). Events
-//! repeat the messages. Of those of the model, the times, the tokens and the last finish reason are kept.
+//! repeat the messages, so only the times, the tokens and the last finish reason of the model's events are kept.
 
 use std::collections::HashMap;
 
@@ -46,10 +46,10 @@ impl RecordReader for Inspect {
             out.losses.add("(summaries)");
             return Ok(());
         }
-        let mut object = record.object()?;
+        let mut object = record.into_object()?;
         if is_sample(&member) {
-            let sample = self.sample(&mut object, place, out)?;
-            out.losses.rest("", &object);
+            let sample = self.read_sample(&mut object, place, out)?;
+            out.losses.add_rest("", &object);
             out.emit(sample);
             return Ok(());
         }
@@ -61,18 +61,18 @@ impl RecordReader for Inspect {
         let mut found = Vec::new();
         for sample in samples {
             let mut sample = fields::as_object("samples[]", sample)?;
-            found.push(self.sample(&mut sample, place.clone(), out)?);
-            out.losses.rest("samples[]", &sample);
+            found.push(self.read_sample(&mut sample, place.clone(), out)?);
+            out.losses.add_rest("samples[]", &sample);
         }
-        out.losses.rest("eval", &header);
-        out.losses.rest("", &object);
+        out.losses.add_rest("eval", &header);
+        out.losses.add_rest("", &object);
         found.into_iter().for_each(|sample| out.emit(sample));
         Ok(())
     }
 }
 
 impl Inspect {
-    fn sample(
+    fn read_sample(
         &self,
         sample: &mut Object,
         place: Place,
@@ -85,8 +85,8 @@ impl Inspect {
             None => return Err(fields::missing("id", "the id of a sample")),
         };
         let epoch = fields::count(sample, "epoch")?.unwrap_or(1);
-        let (conversation, last) = conversation(sample, &attachments, out)?;
-        let mut sampled = conversation.entry(place);
+        let (conversation, last) = read_conversation(sample, &attachments, out)?;
+        let mut sampled = conversation.into_entry(place);
         let transcript = &mut sampled.transcript;
         transcript.id = format!("{}/{id}/{epoch}", out.stem());
         let mut output = fields::object(sample, "output")?.unwrap_or_default();
@@ -97,12 +97,12 @@ impl Inspect {
             .or(own)
             .unwrap_or_default();
         let last = last.and_then(|last| Some(last.as_str()?.to_owned()));
-        let reason = reason(sample, &mut output)?.or(last).map(Some);
+        let reason = finish_reason(sample, &mut output)?.or(last).map(Some);
         let end = reason.map(|reason| RecordedEvent::new(Body::Finish { reason }));
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
         keep(meta, "task", self.task.clone());
-        keep(meta, "scores", scores(fields::any(sample, "scores")));
+        keep(meta, "scores", read_scores(fields::any(sample, "scores")));
         keep(meta, "usage", fields::any(&mut output, "usage"));
         keep(meta, "seconds", fields::any(&mut output, "time"));
         for repeated in ["input", "target", "events", "store"] {
@@ -113,26 +113,26 @@ impl Inspect {
         // The last message again.
         fields::any(&mut output, "choices");
         fields::any(&mut output, "completion");
-        out.losses.rest("output", &output);
+        out.losses.add_rest("output", &output);
         Ok(sampled)
     }
 }
 
-/// Reads the messages of a sample, with the times and tokens of the model's replies. Returns the last reason for which the
-/// model stopped too.
-fn conversation(
+/// Reads the messages of a sample, with the times and tokens of the model's replies. Also returns the finish reason of the
+/// last reply.
+fn read_conversation(
     sample: &mut Object,
     attachments: &Object,
     out: &mut Intake,
 ) -> Result<(Conversation, Option<Value>), WireFault> {
-    let mut replies = replies(sample);
+    let mut replies = take_replies(sample);
     let mut clock = EventClock::default();
     let mut last = None;
     let mut conversation = Conversation::default();
     for message in fields::list(sample, "messages")?.unwrap_or_default() {
         let mut message = fields::as_object("messages[]", message)?;
         let values = message.values_mut();
-        values.for_each(|value| attach(value, attachments));
+        values.for_each(|value| insert_attachments(value, attachments));
         if is_example(&mut message) {
             out.losses.add("messages[].content (examples)");
             continue;
@@ -146,14 +146,14 @@ fn conversation(
             message.extend(usage.map(|usage| ("usage".to_owned(), usage)));
             last = paths::take(&mut reply, "output.choices[0].stop_reason");
         }
-        conversation.message(message, "messages[]", t_ms, out)?;
+        conversation.add_message(message, "messages[]", t_ms, out)?;
     }
     Ok((conversation, last))
 }
 
 /// Takes the events of the model's replies, by the id of the message.
-fn replies(sample: &mut Object) -> HashMap<String, Object> {
-    let events = paths::all(sample, "events[]");
+fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
+    let events = paths::take_all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
         Value::Object(event) if has_marks(&event, "event=model") => {
             let id = paths::get(&event, "output.choices[0].message.id")?;
@@ -165,7 +165,7 @@ fn replies(sample: &mut Object) -> HashMap<String, Object> {
 }
 
 /// Replaces references to attachments by the texts.
-fn attach(value: &mut Value, attachments: &Map<String, Value>) {
+fn insert_attachments(value: &mut Value, attachments: &Map<String, Value>) {
     match value {
         Value::String(text) => {
             let name = text.strip_prefix("attachment://");
@@ -173,10 +173,14 @@ fn attach(value: &mut Value, attachments: &Map<String, Value>) {
                 *value = found.clone();
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| attach(item, attachments)),
-        Value::Object(fields) => fields
-            .values_mut()
-            .for_each(|field| attach(field, attachments)),
+        Value::Array(items) => {
+            let items = items.iter_mut();
+            items.for_each(|item| insert_attachments(item, attachments));
+        }
+        Value::Object(fields) => {
+            let fields = fields.values_mut();
+            fields.for_each(|field| insert_attachments(field, attachments));
+        }
         _ => {}
     }
 }
@@ -203,7 +207,7 @@ fn rename_error(message: &mut Object) {
 }
 
 /// Returns the reason why a sample ended: an error, a limit, or the model's finish reason.
-fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
+fn finish_reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
     if fields::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));
     }
@@ -216,7 +220,7 @@ fn reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, Wi
 }
 
 /// Returns the value of each score.
-fn scores(scores: Option<Value>) -> Option<Value> {
+fn read_scores(scores: Option<Value>) -> Option<Value> {
     let Some(Value::Object(scores)) = scores else {
         return None;
     };

@@ -5,16 +5,16 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
+use crate::reader::{Intake, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::spans::words;
+use crate::sessions::spans::join_words;
 use crate::sessions::turn::TurnData;
 use crate::source::records::SourceRecord;
-use deadloop_corpus::{Body, Entry, Place};
+use deadloop_corpus::{Body, Entry, Place, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { InterCode = is_intercode, "intercode", "results of InterCode: turn_history of actions and observations"; }
+known_entry! { @read_results = is_intercode, "intercode", "results of InterCode: turn_history of actions and observations"; }
 
 fn is_run(object: &Object) -> bool {
     let history = object.get("turn_history").and_then(Value::as_object);
@@ -22,33 +22,24 @@ fn is_run(object: &Object) -> bool {
 }
 
 fn is_intercode(object: &Object) -> bool {
-    is_run(object)
-        || object
-            .values()
-            .filter_map(Value::as_object)
-            .take(4)
-            .any(is_run)
+    let mut runs = object.values().filter_map(Value::as_object).take(4);
+    is_run(object) || runs.any(is_run)
 }
 
-#[derive(Default)]
-struct InterCode;
-
-impl RecordReader for InterCode {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, object) = record.into_place_and_object()?;
-        let several: Vec<(String, Value)> = if is_run(&object) {
-            vec![(String::new(), Value::Object(object))]
-        } else {
-            object.into_iter().collect()
-        };
-        let mut found = Vec::new();
-        for (number, run) in several {
-            let run = fields::as_object("a run", run)?;
-            found.push(read_run(run, number, &place, out)?);
-        }
-        found.into_iter().for_each(|entry| out.emit(entry));
-        Ok(())
+fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, object) = record.into_place_and_object()?;
+    let several: Vec<(String, Value)> = if is_run(&object) {
+        vec![(String::new(), Value::Object(object))]
+    } else {
+        object.into_iter().collect()
+    };
+    let mut found = Vec::new();
+    for (number, run) in several {
+        let run = fields::as_object("a run", run)?;
+        found.push(read_run(run, number, &place, out)?);
     }
+    found.into_iter().for_each(|entry| out.emit(entry));
+    Ok(())
 }
 
 fn read_run(
@@ -64,13 +55,13 @@ fn read_run(
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.user(words(fields::any(&mut run, "query")), None);
-    let count = turns(&mut history, tool, &mut events)?;
+    events.add_user(join_words(fields::any(&mut run, "query")), None);
+    let count = add_turns(&mut history, tool, &mut events)?;
     let mut summary = fields::object(&mut run, "summary")?.unwrap_or_default();
     let most = fields::count(&mut summary, "turns_max")?;
     let reached = most.is_some_and(|most| count >= most);
     events.finish(reached.then(|| "limit".to_owned()));
-    let mut entry = events.entry(place.clone());
+    let mut entry = events.into_entry(place.clone());
     let transcript = &mut entry.transcript;
     let task = fields::label(&mut run, "task_id");
     if !number.is_empty() {
@@ -85,14 +76,18 @@ fn read_run(
     keep(&mut transcript.meta, "env", Some(environment.into()));
     keep(&mut transcript.meta, "max_turns", most.map(Value::from));
     keep_field(&mut transcript.meta, "reward", &mut summary, "max_reward");
-    out.losses.rest("turn_history", &history);
-    out.losses.rest("summary", &summary);
-    out.losses.rest("", &run);
+    out.losses.add_rest("turn_history", &history);
+    out.losses.add_rest("summary", &summary);
+    out.losses.add_rest("", &run);
     Ok(entry)
 }
 
 /// Adds the turns of a run: a thought, the call of `tool`, and its result. Returns their number.
-fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<u64, WireFault> {
+fn add_turns(
+    history: &mut Object,
+    tool: &str,
+    events: &mut Conversation,
+) -> Result<u64, WireFault> {
     let mut list = |name: &str| fields::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [
@@ -102,24 +97,16 @@ fn turns(history: &mut Object, tool: &str, events: &mut Conversation) -> Result<
     ];
     let count = actions.len();
     for (at, action) in actions.into_iter().enumerate() {
-        events.turn(TurnData::default());
+        events.begin_turn(TurnData::default());
         if let Some(thought) = thoughts.get(at).and_then(Value::as_str) {
             events.push(Body::Answer(thought.to_owned()), None);
         }
         let id = Some(format!("c{at}"));
-        let call = Body::ToolCall {
-            id: id.clone(),
-            name: tool.to_owned(),
-            arguments: Value::String(words(Some(action))),
-        };
-        events.push(call, None);
+        events.push(tool_call(id.clone(), tool, join_words(Some(action))), None);
         if let Some(observation) = observations.get(at) {
-            let result = Body::ToolResult {
-                id,
-                content: words(Some(observation.clone())),
-                error: valid.get(at).and_then(Value::as_bool).map(|valid| !valid),
-            };
-            events.push(result, None);
+            let error = valid.get(at).and_then(Value::as_bool).map(|valid| !valid);
+            let content = join_words(Some(observation.clone()));
+            events.push(tool_result(id, content, error), None);
         }
     }
     Ok(count as u64)

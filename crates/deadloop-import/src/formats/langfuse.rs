@@ -4,8 +4,9 @@
 
 use serde_json::Value;
 
+use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, text_message, words};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, join_words, read_message, text_message};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -35,7 +36,7 @@ impl RecordReader for Langfuse {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         let Some(all) = fields::list(&mut object, "observations")? else {
-            return self.observation(object, &place, None, out);
+            return self.add_observation(object, &place, None, out);
         };
         let trace = fields::label(&mut object, "id").unwrap_or_default();
         if all.is_empty() {
@@ -43,10 +44,10 @@ impl RecordReader for Langfuse {
         }
         for one in all {
             let one = fields::as_object("observations[]", one)?;
-            self.observation(one, &place, Some(&trace), out)?;
+            self.add_observation(one, &place, Some(&trace), out)?;
         }
         self.traces.trace(&trace, &place).name = fields::any(&mut object, "name");
-        out.losses.rest("", &object);
+        out.losses.add_rest("", &object);
         Ok(())
     }
 
@@ -56,7 +57,7 @@ impl RecordReader for Langfuse {
 }
 
 impl Langfuse {
-    fn observation(
+    fn add_observation(
         &mut self,
         mut one: Object,
         place: &Place,
@@ -65,19 +66,19 @@ impl Langfuse {
     ) -> Result<(), WireFault> {
         let own = fields::label(&mut one, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
-        let span = span(&mut one)?;
+        let span = read_span(&mut one)?;
         fields::away(
             &mut one,
             "endTime parentObservationId projectId createdAt updatedAt",
         );
-        out.losses.rest("observations[]", &one);
+        out.losses.add_rest("observations[]", &one);
         self.traces.push(trace, place, span);
         Ok(())
     }
 }
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
-fn span(one: &mut Object) -> Result<TraceSpan, WireFault> {
+fn read_span(one: &mut Object) -> Result<TraceSpan, WireFault> {
     let kind = fields::string(one, "type")?
         .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
     let level = fields::any(one, "level");
@@ -92,26 +93,21 @@ fn span(one: &mut Object) -> Result<TraceSpan, WireFault> {
         ..TraceSpan::default()
     };
     let (input, output) = (fields::any(one, "input"), fields::any(one, "output"));
-    let said = fields::any(one, "statusMessage");
+    let status = fields::any(one, "statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;
-            span.usage = Usage::take(&mut match usage {
-                Some(Value::Object(usage)) => usage,
-                _ => Object::new(),
-            });
-            span.input = messages(input, "user");
-            span.output = messages(output, "assistant");
+            let usage = usage.map(paths::object_or_empty);
+            span.usage = Usage::take(&mut usage.unwrap_or_default());
+            span.input = read_messages(input, "user");
+            span.output = read_messages(output, "assistant");
             span.reason = failed.then(|| "error".to_owned());
         }
         "TOOL" => {
             span.kind = SpanKind::Tool;
             span.arguments = input;
             span.error = Some(failed);
-            span.result = Some(match output {
-                None => words(said),
-                output => words(output),
-            });
+            span.result = Some(join_words(output.or(status)));
         }
         _ => {}
     }
@@ -119,14 +115,14 @@ fn span(one: &mut Object) -> Result<TraceSpan, WireFault> {
 }
 
 /// Reads messages in the shapes of integrations. A text is one message of `role`.
-fn messages(value: Option<Value>, role: &str) -> Vec<Object> {
+fn read_messages(value: Option<Value>, role: &str) -> Vec<Object> {
     match value {
         None => Vec::new(),
-        Some(Value::Array(items)) => items.into_iter().filter_map(message).collect(),
+        Some(Value::Array(items)) => items.into_iter().filter_map(read_message).collect(),
         Some(Value::Object(mut object)) => match object.remove("messages") {
-            Some(inner) => messages(Some(inner), role),
+            Some(inner) => read_messages(Some(inner), role),
             None if object.contains_key("role") || object.contains_key("type") => {
-                message(Value::Object(object)).into_iter().collect()
+                read_message(Value::Object(object)).into_iter().collect()
             }
             None => {
                 object.insert("role".to_owned(), role.into());

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, text_message, words};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, join_words, read_message, text_message};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -30,14 +30,14 @@ struct LangSmith {
 impl RecordReader for LangSmith {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
-        // Nested runs are taken with a list, so that deep nesting cannot overflow the stack.
+        // Without recursion, deep nesting cannot overflow the stack.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
             let children = fields::list(&mut run, "child_runs")?.unwrap_or_default();
             for child in children.into_iter().rev() {
                 open.push(fields::as_object("child_runs[]", child)?);
             }
-            self.run(run, &place, out)?;
+            self.add_run(run, &place, out)?;
         }
         Ok(())
     }
@@ -48,7 +48,12 @@ impl RecordReader for LangSmith {
 }
 
 impl LangSmith {
-    fn run(&mut self, mut run: Object, place: &Place, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_run(
+        &mut self,
+        mut run: Object,
+        place: &Place,
+        out: &mut Intake,
+    ) -> Result<(), WireFault> {
         let id = fields::label(&mut run, "id").unwrap_or_default();
         let trace = fields::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
         let parent = fields::any(&mut run, "parent_run_id");
@@ -67,15 +72,15 @@ impl LangSmith {
             ..TraceSpan::default()
         };
         match kind.as_str() {
-            "llm" => model(&mut span, &mut run, inputs, outputs),
-            "tool" => tool(&mut span, inputs, outputs, failed.as_ref()),
+            "llm" => fill_model_span(&mut span, &mut run, inputs, outputs),
+            "tool" => fill_tool_span(&mut span, inputs, outputs, failed.as_ref()),
             _ => {}
         }
         fields::away(
             &mut run,
             "end_time extra session_id status events tags child_run_ids",
         );
-        out.losses.rest("[]", &run);
+        out.losses.add_rest("[]", &run);
         let held = self.traces.trace(&trace, place);
         if parent.is_none() {
             held.name = Some(name).filter(|name| !name.is_empty()).map(Value::from);
@@ -87,9 +92,14 @@ impl LangSmith {
 }
 
 /// Fills the span of a model with its input and output, as LangChain's models or wrapped clients write them.
-fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs: Option<Value>) {
+fn fill_model_span(
+    span: &mut TraceSpan,
+    run: &mut Object,
+    inputs: Option<Value>,
+    outputs: Option<Value>,
+) {
     span.kind = SpanKind::Model;
-    span.input = messages(inputs);
+    span.input = read_messages(inputs);
     let extra = run.get("extra");
     let metadata = extra.and_then(|extra| extra.get("metadata"));
     let named = metadata.and_then(|metadata| metadata.get("ls_model_name")?.as_str());
@@ -112,8 +122,8 @@ fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs:
     if let Some(choice) = choices.and_then(|choices| choices.get(0)).cloned() {
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         span.reason = reason.map(str::to_owned);
-        span.output
-            .extend(choice.get("message").cloned().and_then(message));
+        let answer = choice.get("message").cloned();
+        span.output.extend(answer.and_then(read_message));
         return;
     }
     let mut generation = outputs.remove("generations").unwrap_or_default();
@@ -124,17 +134,18 @@ fn model(span: &mut TraceSpan, run: &mut Object, inputs: Option<Value>, outputs:
             first.swap_remove(0)
         };
     }
-    if let Some(said) = generation.get("message").cloned().and_then(message) {
-        span.output.push(said);
+    let answer = generation.get("message").cloned();
+    if let Some(answer) = answer.and_then(read_message) {
+        span.output.push(answer);
     } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
         span.output.push(text_message(text, "assistant"));
     } else {
-        span.output = messages(Some(Value::Object(outputs)));
+        span.output = read_messages(Some(Value::Object(outputs)));
     }
 }
 
 /// Returns the messages of an object or a list.
-fn messages(value: Option<Value>) -> Vec<Object> {
+fn read_messages(value: Option<Value>) -> Vec<Object> {
     let list = match value {
         Some(Value::Object(mut object)) => {
             let names = ["messages", "output", "message", "input"];
@@ -148,18 +159,18 @@ fn messages(value: Option<Value>) -> Vec<Object> {
         None => return Vec::new(),
     };
     match list {
-        // Batches are lists of lists; only one is recorded.
+        // A batch is a list of lists, of which one is recorded.
         Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
-            messages(Some(items.swap_remove(0)))
+            read_messages(Some(items.swap_remove(0)))
         }
-        Value::Array(items) => items.into_iter().filter_map(message).collect(),
+        Value::Array(items) => items.into_iter().filter_map(read_message).collect(),
         Value::String(text) => vec![text_message(&text, "user")],
-        other => message(other).into_iter().collect(),
+        other => read_message(other).into_iter().collect(),
     }
 }
 
 /// Fills the span of a tool with its arguments and its result.
-fn tool(
+fn fill_tool_span(
     span: &mut TraceSpan,
     inputs: Option<Value>,
     outputs: Option<Value>,
@@ -178,19 +189,17 @@ fn tool(
         }
         other => other,
     };
-    let said = output
-        .clone()
-        .and_then(message)
-        .filter(|said| said.contains_key("content"));
-    let (content, status) = match said {
-        Some(mut said) => {
-            span.call = fields::label(&mut said, "tool_call_id");
-            let status = fields::any(&mut said, "status");
-            (words(said.remove("content")), status)
+    let message = output.clone().and_then(read_message);
+    let message = message.filter(|message| message.contains_key("content"));
+    let (content, status) = match message {
+        Some(mut message) => {
+            span.call = fields::label(&mut message, "tool_call_id");
+            let status = fields::any(&mut message, "status");
+            (join_words(message.remove("content")), status)
         }
-        None => (words(output), None),
+        None => (join_words(output), None),
     };
-    let failure = failed.map(|error| words(Some(error.clone())));
+    let failure = failed.map(|error| join_words(Some(error.clone())));
     let status = status.as_ref().and_then(Value::as_str) == Some("error");
     span.error = Some(status || failure.is_some());
     span.result = Some(match (content.is_empty(), failure) {

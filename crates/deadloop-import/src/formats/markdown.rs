@@ -5,17 +5,16 @@
 //! | `specstory` | SpecStory 2, `.specstory/history/*.md`: `_**User**_` and `_**Agent (model)**_` before each message |
 //! | `aider` | aider 0.86, `.aider.chat.history.md`: `####` before each line of the user, `>` before the program's |
 
-use serde_json::Value;
-
-use crate::reader::{Intake, RecordReader, head_entry};
+use crate::reader::{Intake, head_entry};
+use crate::sessions::conversation::written_arguments;
 use crate::sessions::run_session::RunSession;
 use crate::source::records::{FileShape, SourceRecord};
-use deadloop_corpus::Body;
+use deadloop_corpus::{Body, Place, tool_call, tool_result};
 use deadloop_stream::wire::WireFault;
 
-head_entry! { SPECSTORY_ENTRY: SpecStory = |head| head.text().is_some_and(is_specstory), Some(FileShape::Text),
+head_entry! { SPECSTORY_ENTRY: @read_specstory = |head| head.text().is_some_and(is_specstory), Some(FileShape::Text),
 "specstory", "histories of SpecStory (.specstory/history/*.md)"; }
-head_entry! { AIDER_ENTRY: Aider = |head| head.text().is_some_and(|text| text.trim_start().starts_with(STARTED)),
+head_entry! { AIDER_ENTRY: @read_aider = |head| head.text().is_some_and(|text| text.trim_start().starts_with(AIDER_BEGINNING)),
 Some(FileShape::Text), "aider", "chat histories of aider (.aider.chat.history.md)"; }
 
 fn is_specstory(text: &str) -> bool {
@@ -25,41 +24,34 @@ fn is_specstory(text: &str) -> bool {
 
 /// Adds text of the model, with thinking split off.
 fn add_answer(session: &mut RunSession, text: &str, out: &Intake) {
-    let text = text.trim_matches('\n');
-    if text.trim().is_empty() {
-        return;
+    if !text.trim().is_empty() {
+        session.run.add_answer(text.trim_matches('\n'), None, out);
     }
-    session.run.add_answer(text, None, out);
 }
 
-#[derive(Default)]
-struct SpecStory;
-
-impl RecordReader for SpecStory {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, text) = record.text()?;
-        let mut session = RunSession::default();
-        session.at(place);
-        let mut speaker: Option<String> = None;
-        let mut said = String::new();
-        for line in text.lines() {
-            let marked = line.trim().strip_prefix("_**");
-            if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
-                part(&mut session, speaker.as_deref(), strip_rule(&said), out);
-                speaker = Some(name.to_owned());
-                said.clear();
-            } else {
-                said.push_str(line);
-                said.push('\n');
-            }
+fn read_specstory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, text) = record.into_place_and_text()?;
+    let mut session = RunSession::default();
+    session.begin_at(place);
+    let mut speaker: Option<String> = None;
+    let mut said = String::new();
+    for line in text.lines() {
+        let marked = line.trim().strip_prefix("_**");
+        if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
+            add_part(&mut session, speaker.as_deref(), strip_rule(&said), out);
+            speaker = Some(name.to_owned());
+            said.clear();
+        } else {
+            said.push_str(line);
+            said.push('\n');
         }
-        part(&mut session, speaker.as_deref(), strip_cut_mark(&said), out);
-        session.end(out);
-        Ok(())
     }
+    add_part(&mut session, speaker.as_deref(), strip_cut_mark(&said), out);
+    session.end(out);
+    Ok(())
 }
 
-/// Removes the rule between a part and the next.
+/// Removes the horizontal rule after a part.
 fn strip_rule(said: &str) -> &str {
     let text = said.trim_end();
     let rule = text
@@ -68,38 +60,40 @@ fn strip_rule(said: &str) -> &str {
     rule.unwrap_or(said)
 }
 
-/// Removes a rule or mark from the last part that the end of the file cuts.
+/// Removes a horizontal rule or a mark that the end of the file cuts off.
 fn strip_cut_mark(said: &str) -> &str {
     let text = said.trim_end();
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     let is_mark = last.trim().starts_with("_**");
-    if is_mark || begins(last, "_**") || begins(last, "---") {
+    if is_mark || begins_mark(last, "_**") || begins_mark(last, "---") {
         before
     } else {
         said
     }
 }
 
-/// Returns whether a line is a mark or the beginning of one.
-fn begins(line: &str, mark: &str) -> bool {
+/// Returns whether a line is a mark or the beginning of a mark.
+fn begins_mark(line: &str, mark: &str) -> bool {
     !line.trim().is_empty() && mark.starts_with(line.trim())
 }
 
-/// Removes a beginning of a tag that the end of the text cuts.
-fn uncut<'a>(text: &'a str, tag: &str) -> &'a str {
+/// Removes the beginning of a tag that the end of the text cuts.
+fn strip_cut_tag<'a>(text: &'a str, tag: &str) -> &'a str {
     let cuts = (1..tag.len()).rev().map(|end| &tag[..end]);
     let mut rests = cuts.filter_map(|cut| text.trim_end().strip_suffix(cut));
     rests.next().unwrap_or(text)
 }
 
 /// Adds the part of one speaker.
-fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intake) {
+fn add_part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intake) {
     let Some(speaker) = speaker else {
         return;
     };
     let (who, about) = speaker.split_once(['(', '-']).unwrap_or((speaker, ""));
     if who.trim().eq_ignore_ascii_case("user") {
-        session.run.user(said.trim_matches('\n').to_owned(), None);
+        session
+            .run
+            .add_user(said.trim_matches('\n').to_owned(), None);
         return;
     }
     let model = about.trim_matches([' ', ')']);
@@ -110,7 +104,8 @@ fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intak
     loop {
         let next = ["<think>", "<tool-use"].map(|tag| rest.find(tag));
         let Some(at) = next.into_iter().flatten().min() else {
-            add_answer(session, uncut(uncut(rest, "<think>"), "<tool-use"), out);
+            let rest = strip_cut_tag(strip_cut_tag(rest, "<think>"), "<tool-use");
+            add_answer(session, rest, out);
             return;
         };
         let (before, inside) = rest.split_at(at);
@@ -120,13 +115,15 @@ fn part(session: &mut RunSession, speaker: Option<&str>, said: &str, out: &Intak
         } else {
             "</tool-use>"
         };
-        let (inside, after) = inside.split_once(end).unwrap_or((uncut(inside, end), ""));
+        let (inside, after) = inside
+            .split_once(end)
+            .unwrap_or((strip_cut_tag(inside, end), ""));
         match end {
             "</think>" => {
                 let thought = strip_folding_tags(inside.trim_start_matches("<think>"));
-                session.run.act(Body::Reasoning(thought), None);
+                session.run.add_action(Body::Reasoning(thought), None);
             }
-            _ => tool(session, inside),
+            _ => add_tool(session, inside),
         }
         rest = after;
     }
@@ -141,12 +138,12 @@ fn strip_folding_tags(text: &str) -> String {
         None if folded => text.split_once('\n').map_or("", |(_, text)| text),
         None => text,
     };
-    let text = uncut(text.trim_end().trim_end_matches("</details>"), "</details>");
+    let text = strip_cut_tag(text.trim_end().trim_end_matches("</details>"), "</details>");
     text.trim_matches('\n').to_owned()
 }
 
 /// Adds a call, and its result from a block of code.
-fn tool(session: &mut RunSession, inside: &str) {
+fn add_tool(session: &mut RunSession, inside: &str) {
     let (tag, inside) = inside.split_once('>').unwrap_or((inside, ""));
     let name = tag.split_once("data-tool-name=\"");
     let name = name.and_then(|(_, name)| Some(name.split_once('"')?.0));
@@ -159,92 +156,76 @@ fn tool(session: &mut RunSession, inside: &str) {
         "" => heading.unwrap_or_default(),
         arguments => arguments,
     };
-    let call = Body::ToolCall {
-        id: None,
-        name: name.unwrap_or_default().to_owned(),
-        arguments: match arguments {
-            "" => Value::Null,
-            arguments => arguments.into(),
-        },
-    };
-    session.run.act(call, None);
+    let arguments = written_arguments(arguments.into());
+    let call = tool_call(None, name.unwrap_or_default(), arguments);
+    session.run.add_action(call, None);
     let result = result.split_once('\n').map_or("", |(_, result)| result);
-    let result = result
-        .rsplit_once("```")
-        .map_or(result, |(result, _)| result);
+    let end = result.rfind("```").unwrap_or(result.len());
+    let result = &result[..end];
     if !result.is_empty() {
-        let result = Body::ToolResult {
-            id: None,
-            content: result.trim_end_matches('\n').to_owned(),
-            error: None,
-        };
+        let result = tool_result(None, result.trim_end_matches('\n'), None);
         session.run.push(result, None);
     }
 }
 
 /// The first words of each session of aider.
-const STARTED: &str = "# aider chat started at ";
+const AIDER_BEGINNING: &str = "# aider chat started at ";
 
-#[derive(Default)]
-struct Aider;
-
-impl RecordReader for Aider {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, text) = record.text()?;
-        let mut number = place.line;
-        for part in text.split(STARTED).skip(1) {
-            let mut session = RunSession::default();
-            session.at(deadloop_corpus::Place::new(place.file.clone(), number));
-            number += part.lines().count() as u64;
-            let mut said = String::new();
-            let mut asked = String::new();
-            let lines: Vec<&str> = part.lines().collect();
-            let is_blank = |line: &&str| line.starts_with("####") && line.ends_with("  ");
-            let has_blanks = lines.iter().any(is_blank);
-            for (at, line) in lines.iter().copied().enumerate().skip(1) {
-                let of_aider = is_of_aider(&lines, at, has_blanks);
-                let user = line.strip_prefix("####").filter(|_| of_aider);
-                let user = user.map(str::trim);
-                let told = line.strip_prefix('>').filter(|_| of_aider).map(str::trim);
-                // The end of the file may cut a mark.
-                if user.is_none() && at + 1 == lines.len() && begins(line, "####") {
-                    continue;
-                }
-                if user.is_some() || told.is_some() {
-                    answer(&mut session, &said, out);
-                    said.clear();
-                }
-                if let Some(user) = user {
-                    asked.push_str(user.trim_end());
-                    asked.push('\n');
-                    continue;
-                }
-                if !asked.is_empty() {
-                    session.run.user(std::mem::take(&mut asked), None);
-                }
-                match told {
-                    Some(told) => {
-                        let model = ["Model: ", "Main model: "];
-                        let model = model.iter().find_map(|name| told.strip_prefix(name));
-                        let model = model.and_then(|model| model.split(' ').next());
-                        session.model = model.map(str::to_owned).or(session.model.take());
-                        out.losses.add("(lines of aider itself)");
-                    }
-                    None => {
-                        said.push_str(line);
-                        said.push('\n');
-                    }
-                }
+fn read_aider(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, text) = record.into_place_and_text()?;
+    let mut number = place.line;
+    for part in text.split(AIDER_BEGINNING).skip(1) {
+        let mut session = RunSession::default();
+        session.begin_at(Place::new(place.file.clone(), number));
+        number += part.lines().count() as u64;
+        let mut said = String::new();
+        let mut asked = String::new();
+        let lines: Vec<&str> = part.lines().collect();
+        let is_blank = |line: &&str| line.starts_with("####") && line.ends_with("  ");
+        let has_blanks = lines.iter().any(is_blank);
+        for (at, line) in lines.iter().copied().enumerate().skip(1) {
+            let of_aider = is_of_aider(&lines, at, has_blanks);
+            let user = line.strip_prefix("####").filter(|_| of_aider);
+            let user = user.map(str::trim);
+            let told = line.strip_prefix('>').filter(|_| of_aider).map(str::trim);
+            // The end of the file may cut a mark.
+            if user.is_none() && at + 1 == lines.len() && begins_mark(line, "####") {
+                continue;
+            }
+            if user.is_some() || told.is_some() {
+                add_tagged_answer(&mut session, &said, out);
+                said.clear();
+            }
+            if let Some(user) = user {
+                asked.push_str(user.trim_end());
+                asked.push('\n');
+                continue;
             }
             if !asked.is_empty() {
-                session.run.user(asked, None);
+                session.run.add_user(std::mem::take(&mut asked), None);
             }
-            // The end of the file may cut a tag.
-            answer(&mut session, uncut(&said, THINKS.0), out);
-            session.emit_whole(out);
+            match told {
+                Some(told) => {
+                    let model = ["Model: ", "Main model: "];
+                    let model = model.iter().find_map(|name| told.strip_prefix(name));
+                    let model = model.and_then(|model| model.split(' ').next());
+                    session.model = model.map(str::to_owned).or(session.model.take());
+                    out.losses.add("(lines of aider itself)");
+                }
+                None => {
+                    said.push_str(line);
+                    said.push('\n');
+                }
+            }
         }
-        Ok(())
+        if !asked.is_empty() {
+            session.run.add_user(asked, None);
+        }
+        // The end of the file may cut a tag.
+        add_tagged_answer(&mut session, strip_cut_tag(&said, THINK_TAGS.0), out);
+        session.emit_whole(out);
     }
+    Ok(())
 }
 
 /// Returns whether a line with a mark is aider's own, rather than a heading or quotation of the answer.
@@ -256,30 +237,33 @@ fn is_of_aider(lines: &[&str], at: usize, has_blanks: bool) -> bool {
     if has_blanks {
         return line.ends_with("  ") || next.is_none();
     }
-    let stands_apart =
-        |line: &str| line.trim().is_empty() || line.starts_with("####") || begins(line, "####");
+    let stands_apart = |line: &str| {
+        line.trim().is_empty() || line.starts_with("####") || begins_mark(line, "####")
+    };
     // The first line is the time of the session.
     let before = if at > 1 { lines[at - 1] } else { "" };
     line.starts_with('>') || stands_apart(before) && stands_apart(next.copied().unwrap_or_default())
 }
 
 /// The tags that aider puts around thinking (`REASONING_TAG` of its `reasoning_tags.py`).
-const THINKS: (&str, &str) = (
+const THINK_TAGS: (&str, &str) = (
     "<thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>",
     "</thinking-content-7bbeb8e1441453ad999a0bbba8a46d4b>",
 );
 
 /// Adds an answer of the model, and the thinking in it.
-fn answer(session: &mut RunSession, said: &str, out: &Intake) {
+fn add_tagged_answer(session: &mut RunSession, said: &str, out: &Intake) {
     let mut rest = said;
-    while let Some((before, inside)) = rest.split_once(THINKS.0) {
+    while let Some((before, inside)) = rest.split_once(THINK_TAGS.0) {
         add_answer(session, before, out);
         let (thought, after) = inside
-            .split_once(THINKS.1)
-            .unwrap_or((uncut(inside, THINKS.1), ""));
+            .split_once(THINK_TAGS.1)
+            .unwrap_or((strip_cut_tag(inside, THINK_TAGS.1), ""));
         let thought = thought.trim_matches('\n');
         if !thought.is_empty() {
-            session.run.act(Body::Reasoning(thought.to_owned()), None);
+            session
+                .run
+                .add_action(Body::Reasoning(thought.to_owned()), None);
         }
         rest = after;
     }

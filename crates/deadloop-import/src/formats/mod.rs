@@ -16,7 +16,6 @@ use crate::reader::ForeignFormat;
 
 mod apis;
 mod autogen;
-mod claude_code;
 mod cline;
 pub(crate) mod columns;
 pub(crate) mod deadloop;
@@ -76,7 +75,7 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
         gemini_cli::ENTRY,
         rows!("gemini-stream"),
         rows!("qwen-code"),
-        claude_code::ENTRY,
+        rows!("claude-code"),
         rows!("codex"),
         rows!("codex-exec"),
         rows!("copilot-cli"),
@@ -110,11 +109,11 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
     ]
 });
 
-/// Reads the format of a file that a user wrote. It is named after the file.
+/// Reads a format from a file of the user. The format has the name of the file.
 ///
 /// # Errors
 /// The file cannot be read, or does not describe a format.
-pub(crate) fn of_file(path: &Path) -> Result<&'static ForeignFormat, String> {
+pub(crate) fn read_format_file(path: &Path) -> Result<&'static ForeignFormat, String> {
     let fault = |why: String| format!("{}: {}", path.display(), why.trim_end());
     let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();

@@ -7,11 +7,11 @@
 use serde_json::{Value, json};
 
 use crate::reader::{ForeignFormat, FormatReader, Intake};
-use crate::sessions::conversation::written;
+use crate::sessions::conversation::written_arguments;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
-use deadloop_corpus::Body;
+use deadloop_corpus::{Body, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
@@ -19,27 +19,27 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "openhands",
     help: "events of OpenHands: a trajectory, or a folder with a file for each event",
     by: FormatReader::Code {
-        knows,
+        certainty,
         reader: || Box::<OpenHands>::default(),
     },
     shape: None,
     whole_folder: true,
 };
 
-fn knows(head: &SourceHead) -> FormatCertainty {
+fn certainty(head: &SourceHead) -> FormatCertainty {
     let text = |object: &Object, name| object.get(name).is_some_and(Value::is_string);
     let event = |object: &Object| {
         let server = text(object, "action") || text(object, "observation");
         text(object, "source") && text(object, "timestamp") && (server || text(object, "kind"))
     };
-    FormatCertainty::Certain.when(head.any(event))
+    FormatCertainty::Certain.only_if(head.any(event))
 }
 
 /// The reader of a run of OpenHands.
 #[derive(Default)]
 struct OpenHands {
     session: RunSession,
-    /// The response that contained the last event of the model.
+    /// The response with the last event of the model.
     response: Option<String>,
 }
 
@@ -48,85 +48,66 @@ impl RunReader for OpenHands {
         &mut self.session
     }
 
-    fn record(&mut self, event: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, event: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let stamp = fields::any(event, "timestamp");
         let source = fields::string(event, "source")?.unwrap_or_default();
         fields::any(event, "id");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let said = match fields::string(event, "kind")? {
-            Some(kind) => self.sdk(&kind, (&source, t_ms), event, out)?,
-            None => self.server((&source, t_ms), event, out)?,
+        let mut turn = TurnData::at(t_ms);
+        let bodies = match fields::string(event, "kind")? {
+            Some(kind) => self.read_sdk_event(&kind, &source, &mut turn, event, out)?,
+            None => self.read_server_event(&source, &mut turn, event, out)?,
         };
-        let outside = |body: &Body| matches!(body, Body::ToolResult { .. } | Body::User(_));
-        if !said.bodies.iter().all(outside) {
-            self.response = said.response.clone();
-            self.session.run.turn(TurnData {
-                response: said.response,
-                usage: said.usage,
-                t_ms,
-                ..TurnData::default()
-            });
+        let is_outside = |body: &Body| matches!(body, Body::ToolResult { .. } | Body::User(_));
+        if !bodies.iter().all(is_outside) {
+            self.response = turn.response.clone();
+            self.session.run.begin_turn(turn);
         }
-        for body in said.bodies {
-            self.session.run.push(body, t_ms);
-        }
+        let run = &mut self.session.run;
+        bodies.into_iter().for_each(|body| run.push(body, t_ms));
         Ok(())
     }
 }
 
-/// The contents of an event.
-struct EventContent {
-    bodies: Vec<Body>,
-    /// The response of the model that contained the event.
-    response: Option<String>,
-    usage: Usage,
-}
-
 impl OpenHands {
-    /// Reads an event in the server's form.
-    fn server(
+    /// Reads an event in the form of the server. Sets the response and the tokens of its turn.
+    fn read_server_event(
         &mut self,
-        (source, t_ms): (&str, Option<f64>),
+        source: &str,
+        turn: &mut TurnData,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<EventContent, WireFault> {
+    ) -> Result<Vec<Body>, WireFault> {
         let mut call = fields::object(event, "tool_call_metadata")?.unwrap_or_default();
         let mut response = fields::object(&mut call, "model_response")?.unwrap_or_default();
         let id = fields::string(&mut call, "tool_call_id")?;
         let function = fields::string(&mut call, "function_name")?;
-        let mut said = EventContent {
-            bodies: Vec::new(),
-            response: fields::string(&mut response, "id")?,
-            usage: Usage::default(),
-        };
+        turn.response = fields::string(&mut response, "id")?;
         // The action in words, for people.
         let message = fields::string(event, "message")?;
-        if let Some(action) = fields::string(event, "action")? {
-            let mut args = fields::object(event, "args")?.unwrap_or_default();
-            if source == "user" {
-                let text = fields::string(&mut args, "content")?.or(message);
-                self.session.run.user(text.unwrap_or_default(), t_ms);
-                return Ok(said);
+        let Some(action) = fields::string(event, "action")? else {
+            return Ok(Vec::from_iter(self.read_observation(id, event, out)?));
+        };
+        let mut bodies = Vec::new();
+        let mut args = fields::object(event, "args")?.unwrap_or_default();
+        let run = &mut self.session.run;
+        if source == "user" {
+            let text = fields::string(&mut args, "content")?.or(message);
+            run.add_user(text.unwrap_or_default(), turn.t_ms);
+        } else if action == "system" {
+            let prompt = fields::string(&mut args, "content")?.or(message);
+            run.add_system(&prompt.unwrap_or_default(), turn.t_ms);
+        } else if source != "agent" || matches!(action.as_str(), "recall" | "null") {
+            out.losses.add(&format!("[] (action {action})"));
+        } else {
+            if turn.response.is_none() || turn.response != self.response {
+                bodies.extend(reasoning_of_response(&response));
             }
-            if action == "system" {
-                let prompt = fields::string(&mut args, "content")?.or(message);
-                self.session.run.system(&prompt.unwrap_or_default(), t_ms);
-                return Ok(said);
-            }
-            if source != "agent" || matches!(action.as_str(), "recall" | "null") {
-                out.losses.add(&format!("[] (action {action})"));
-                return Ok(said);
-            }
-            if said.response.is_none() || said.response != self.response {
-                said.bodies.extend(reasoning_of_response(&response));
-            }
-            said.usage = self.model(&mut response, out)?;
-            out.losses.rest("[].tool_call_metadata", &call);
-            self.read_action(&action, function, id, args, &mut said.bodies, out)?;
-            return Ok(said);
+            turn.usage = self.take_usage(&mut response, out)?;
+            out.losses.add_rest("[].tool_call_metadata", &call);
+            self.read_action(&action, function, id, args, &mut bodies, out)?;
         }
-        said.bodies.extend(self.read_observation(id, event, out)?);
-        Ok(said)
+        Ok(bodies)
     }
 
     /// Reads an observation, or a change of the agent's state, which may end the run.
@@ -145,13 +126,10 @@ impl OpenHands {
         let body = match observation.as_str() {
             "agent_state_changed" => {
                 let state = fields::string(&mut extras, "agent_state")?;
-                let over = |state: &String| {
-                    matches!(
-                        state.as_str(),
-                        "finished" | "error" | "rejected" | "stopped"
-                    )
+                let ends = |state: &String| {
+                    ["finished", "error", "rejected", "stopped"].contains(&state.as_str())
                 };
-                self.session.reason = state.filter(over).or(self.session.reason.take());
+                self.session.reason = state.filter(ends).or(self.session.reason.take());
                 None
             }
             // A thought without a call, so this is no result.
@@ -163,17 +141,16 @@ impl OpenHands {
                 out.losses.add(&format!("[] (observation {observation})"));
                 None
             }
-            _ => Some(Body::ToolResult {
-                id,
-                content: words(content, out),
-                error: match (observation.as_str(), success) {
+            _ => {
+                let error = match (observation.as_str(), success) {
                     ("error", _) => Some(true),
                     (_, Some(Value::Bool(success))) => Some(!success),
-                    _ => exit_code(&mut extras).map(|code| code != 0),
-                },
-            }),
+                    _ => take_exit_code(&mut extras).map(|code| code != 0),
+                };
+                Some(tool_result(id, join_texts(content, out), error))
+            }
         };
-        out.losses.rest("[].extras", &extras);
+        out.losses.add_rest("[].extras", &extras);
         Ok(body)
     }
 
@@ -188,20 +165,18 @@ impl OpenHands {
         out: &mut Intake,
     ) -> Result<(), WireFault> {
         let thought = fields::string(&mut args, "thought")?.filter(|text| !text.is_empty());
+        let name = function.unwrap_or_else(|| action.to_owned());
         match action {
             "message" => {
                 let text = fields::string(&mut args, "content")?.unwrap_or_default();
                 bodies.extend(out.split_thinking(text));
             }
             // A thought that was a call of a tool has a result.
-            "think" if id.is_some() => bodies.push(Body::ToolCall {
-                id,
-                name: function.unwrap_or_else(|| action.to_owned()),
-                arguments: thought.map_or(Value::Null, |thought| json!({"thought": thought})),
-            }),
-            "think" => {
-                bodies.extend(thought.map(Body::Reasoning));
+            "think" if id.is_some() => {
+                let arguments = thought.map_or(Value::Null, |thought| json!({"thought": thought}));
+                bodies.push(tool_call(id, name, arguments));
             }
+            "think" => bodies.extend(thought.map(Body::Reasoning)),
             _ => {
                 bodies.extend(thought.iter().flat_map(|text| out.split_thinking(text)));
                 if action == "finish" {
@@ -209,122 +184,112 @@ impl OpenHands {
                     bodies.extend(out.split_thinking(last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
-                    bodies.push(Body::ToolCall {
-                        id,
-                        name: function.unwrap_or_else(|| action.to_owned()),
-                        arguments: Value::Object(std::mem::take(&mut args)),
-                    });
+                    bodies.push(tool_call(id, name, std::mem::take(&mut args)));
                 }
             }
         }
-        out.losses.rest("[].args", &args);
+        out.losses.add_rest("[].args", &args);
         Ok(())
     }
 
-    /// Takes the model and the tokens from the response.
-    fn model(&mut self, response: &mut Object, out: &mut Intake) -> Result<Usage, WireFault> {
+    /// Takes the model and the tokens out of the response.
+    fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> Result<Usage, WireFault> {
         if let Some(model) = fields::string(response, "model")? {
             self.session.model = Some(model);
         }
         let mut usage = fields::object(response, "usage")?.unwrap_or_default();
         let used = Usage::take(&mut usage);
-        out.losses
-            .rest("[].tool_call_metadata.model_response.usage", &usage);
+        let path = "[].tool_call_metadata.model_response";
+        out.losses.add_rest(&format!("{path}.usage"), &usage);
         // The action has the same text.
         fields::any(response, "choices");
-        out.losses
-            .rest("[].tool_call_metadata.model_response", response);
+        out.losses.add_rest(path, response);
         Ok(used)
     }
 
-    /// Reads an event in the SDK's form.
-    fn sdk(
+    /// Reads an event in the form of the SDK. Sets the response of its turn.
+    fn read_sdk_event(
         &mut self,
         kind: &str,
-        from: (&str, Option<f64>),
+        source: &str,
+        turn: &mut TurnData,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<EventContent, WireFault> {
-        let response = fields::string(event, "llm_response_id")?;
+    ) -> Result<Vec<Body>, WireFault> {
+        turn.response = fields::string(event, "llm_response_id")?;
         let id = fields::string(event, "tool_call_id")?;
         let name = fields::string(event, "tool_name")?;
-        let bodies = match kind {
-            "ActionEvent" => action(event, id, name.unwrap_or_default(), out)?,
-            "ObservationEvent" => vec![observation(event, id, out)?],
-            "AgentErrorEvent" => vec![Body::ToolResult {
-                id,
-                content: fields::string(event, "error")?.unwrap_or_default(),
-                error: Some(true),
-            }],
-            "MessageEvent" => self.message(from, event, out)?,
+        match kind {
+            "ActionEvent" => return read_sdk_action(event, id, name.unwrap_or_default(), out),
+            "ObservationEvent" => return Ok(vec![read_sdk_observation(event, id, out)?]),
+            "AgentErrorEvent" => {
+                let error = fields::string(event, "error")?.unwrap_or_default();
+                return Ok(vec![tool_result(id, error, Some(true))]);
+            }
+            "MessageEvent" => return self.read_message(source, turn.t_ms, event, out),
             "SystemPromptEvent" => {
-                let prompt = words(prompt(fields::any(event, "system_prompt")), out);
-                self.session.run.system(&prompt, from.1);
-                Vec::new()
+                let prompt = match fields::any(event, "system_prompt") {
+                    Some(Value::Object(mut block)) => block.remove("text"),
+                    other => other,
+                };
+                self.session
+                    .run
+                    .add_system(&join_texts(prompt, out), turn.t_ms);
             }
             other => {
                 out.losses.add(&format!("[] ({other})"));
                 event.clear();
-                Vec::new()
             }
-        };
-        Ok(EventContent {
-            bodies,
-            response,
-            usage: Usage::default(),
-        })
+        }
+        Ok(Vec::new())
     }
 
     /// Reads a message of the agent or of the user.
-    fn message(
+    fn read_message(
         &mut self,
-        (source, t_ms): (&str, Option<f64>),
+        source: &str,
+        t_ms: Option<f64>,
         event: &mut Object,
         out: &mut Intake,
     ) -> Result<Vec<Body>, WireFault> {
         let mut message = fields::object(event, "llm_message")?.unwrap_or_default();
-        let text = words(fields::any(&mut message, "content"), out);
+        let text = join_texts(fields::any(&mut message, "content"), out);
         fields::any(&mut message, "role");
         let mut bodies = Vec::new();
         if source == "agent" {
-            bodies.extend(read_thinking(&mut message)?);
+            bodies.extend(take_thinking(&mut message)?);
             bodies.extend(out.split_thinking(text));
         } else {
-            self.session.run.user(text, t_ms);
+            self.session.run.add_user(text, t_ms);
         }
-        out.losses.rest("[].llm_message", &message);
+        out.losses.add_rest("[].llm_message", &message);
         Ok(bodies)
     }
 }
 
-/// Reads the thinking of the agent and the call after it.
-fn action(
+/// Reads the thinking of the agent and the call after the thinking.
+fn read_sdk_action(
     event: &mut Object,
     id: Option<String>,
     name: String,
     out: &mut Intake,
 ) -> Result<Vec<Body>, WireFault> {
-    let mut bodies = Vec::from_iter(read_thinking(event)?);
-    let thought = words(fields::any(event, "thought"), out);
+    let mut bodies = Vec::from_iter(take_thinking(event)?);
+    let thought = join_texts(fields::any(event, "thought"), out);
     bodies.extend(out.split_thinking(thought));
     let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
-    let arguments = fields::any(&mut call, "arguments").map(written);
-    for repeated in ["id", "name"] {
-        fields::any(&mut call, repeated);
-    }
-    out.losses.rest("[].tool_call", &call);
+    let arguments = fields::any(&mut call, "arguments").map(written_arguments);
+    fields::away(&mut call, "id name");
+    out.losses.add_rest("[].tool_call", &call);
     // The parsed arguments of the same call.
     let action = fields::any(event, "action");
-    bodies.push(Body::ToolCall {
-        id,
-        name,
-        arguments: arguments.or(action).unwrap_or_default(),
-    });
+    let arguments = arguments.or(action).unwrap_or_default();
+    bodies.push(tool_call(id, name, arguments));
     Ok(bodies)
 }
 
 /// Takes the return code of a command.
-fn exit_code(extras: &mut Object) -> Option<i64> {
+fn take_exit_code(extras: &mut Object) -> Option<i64> {
     let inner = |extras: &mut Object| {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
         metadata.remove("exit_code")
@@ -333,16 +298,8 @@ fn exit_code(extras: &mut Object) -> Option<i64> {
     code?.as_i64()
 }
 
-/// Takes the text of a prompt from its block.
-fn prompt(block: Option<Value>) -> Option<Value> {
-    match block? {
-        Value::Object(mut block) => block.remove("text"),
-        other => Some(other),
-    }
-}
-
 /// Reads the result of a tool.
-fn observation(
+fn read_sdk_observation(
     event: &mut Object,
     id: Option<String>,
     out: &mut Intake,
@@ -350,16 +307,15 @@ fn observation(
     let mut observation = fields::object(event, "observation")?.unwrap_or_default();
     let flag = fields::any(&mut observation, "is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
-    let content = ["content", "output"]
-        .into_iter()
-        .find_map(|f| fields::any(&mut observation, f));
-    let content = words(content, out);
-    out.losses.rest("[].observation", &observation);
-    Ok(Body::ToolResult { id, content, error })
+    let mut names = ["content", "output"].into_iter();
+    let content = names.find_map(|name| fields::any(&mut observation, name));
+    let content = join_texts(content, out);
+    out.losses.add_rest("[].observation", &observation);
+    Ok(tool_result(id, content, error))
 }
 
-/// Reads the thinking of the model before an event of the SDK.
-fn read_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
+/// Takes the thinking of the model before an event of the SDK.
+fn take_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
     let texts = blocks
@@ -369,7 +325,7 @@ fn read_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     Ok(content.or(blocks).map(Body::Reasoning))
 }
 
-/// Reads the thinking of the model from the response that contained an action.
+/// Returns the thinking in the response that contained an action.
 fn reasoning_of_response(response: &Object) -> Option<Body> {
     let choices = response.get("choices")?;
     let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
@@ -377,7 +333,7 @@ fn reasoning_of_response(response: &Object) -> Option<Body> {
 }
 
 /// Returns a text, or the joined texts of blocks. Other blocks count as losses.
-fn words(content: Option<Value>, out: &mut Intake) -> String {
+fn join_texts(content: Option<Value>, out: &mut Intake) -> String {
     match content {
         None => String::new(),
         Some(Value::String(text)) => text,

@@ -15,15 +15,22 @@
 //! | `llm.input_messages.0.message.content` | OpenInference (Phoenix, Arize) |
 //! | `mlflow.spanInputs`, `mlflow.spanOutputs`; `input`, `output` | MLflow, Braintrust |
 //!
-//! Messages are JSON text or OTLP values. Without recorded messages, a run has only the calls.
+//! Messages are JSON text or OTLP values. A run without recorded messages has only the calls. `sessions/span_names.toml`
+//! has the names of all attributes.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, message, read_content, words};
+use crate::sessions::spans::{
+    SpanKind, TraceSpan, Traces, join_words, parse_text, read_content, read_message,
+};
 use crate::sessions::turn::Usage;
-use crate::source::records::{self, SourceRecord};
+use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
@@ -32,29 +39,40 @@ use deadloop_stream::wire::WireFault;
 
 known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
-/// The paths of spans in a file. The empty path is the record itself.
-const SPANS: [&str; 3] = ["", "resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
-const TRACE: [&str; 5] = [
-    "traceId",
-    "context.trace_id",
-    "context.traceId",
-    "trace_id",
-    "root_span_id",
-];
-const ID: [&str; 5] = [
-    "spanId",
-    "context.span_id",
-    "context.spanId",
-    "span_id",
-    "id",
-];
-const BEGAN: [&str; 5] = [
-    "startTimeUnixNano",
-    "start_time_unix_nano",
-    "start_time",
-    "metrics.start",
-    "created",
-];
+/// The lists of spans in an export.
+const SPAN_LISTS: [&str; 2] = ["resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
+
+/// The names of fields and attributes in every convention: `span_names.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SpanNames {
+    trace: Vec<String>,
+    id: Vec<String>,
+    began: Vec<String>,
+    renamed: Vec<[String; 2]>,
+    groups: Vec<String>,
+    kind: Vec<String>,
+    model_kinds: Vec<String>,
+    tool_kinds: Vec<String>,
+    model_beginnings: Vec<String>,
+    model: Vec<String>,
+    input_tokens: Vec<String>,
+    output_tokens: Vec<String>,
+    cached_tokens: Vec<String>,
+    input_messages: Vec<String>,
+    output_messages: Vec<String>,
+    input_value: Vec<String>,
+    output_value: Vec<String>,
+    tool: Vec<String>,
+    call: Vec<String>,
+    arguments: Vec<String>,
+    result: Vec<String>,
+}
+
+static NAMES: LazyLock<SpanNames> = LazyLock::new(|| {
+    let names = toml::from_str(include_str!("../sessions/span_names.toml"));
+    names.unwrap_or_else(|why| unreachable!("span_names: {why}"))
+});
 
 fn is_opentelemetry(object: &Object) -> bool {
     let spans = object.get("resourceSpans").is_some_and(Value::is_array);
@@ -77,14 +95,15 @@ struct OpenTelemetry {
 impl RecordReader for OpenTelemetry {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
-        let whole = ["resourceSpans", "data"].iter();
-        let whole = whole.filter(|name| object.contains_key(**name)).count() > 0;
-        if !whole {
+        if !["resourceSpans", "data"]
+            .iter()
+            .any(|name| object.contains_key(*name))
+        {
             if !is_opentelemetry(&object) {
                 let expected = "an export of spans (resourceSpans), or a span with its context";
                 return Err(fields::missing("resourceSpans", expected));
             }
-            self.span(object, &place, out);
+            self.add_span(object, &place, out);
             return Ok(());
         }
         for list in ["resourceSpans", "data"] {
@@ -93,13 +112,13 @@ impl RecordReader for OpenTelemetry {
             }
         }
         let mut found = 0;
-        for list in &SPANS[1..] {
-            for span in paths::all(&mut object, list) {
-                self.span(fields::as_object("spans[]", span)?, &place, out);
+        for list in SPAN_LISTS {
+            for span in paths::take_all(&mut object, list) {
+                self.add_span(fields::as_object("spans[]", span)?, &place, out);
                 found += 1;
             }
         }
-        out.losses.rest("", &object);
+        out.losses.add_rest("", &object);
         match found {
             0 => Err(WireFault::new(
                 "an export without a span",
@@ -115,8 +134,8 @@ impl RecordReader for OpenTelemetry {
 }
 
 impl OpenTelemetry {
-    fn span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
-        let trace = label(&mut span, &TRACE);
+    fn add_span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
+        let trace = take_label(&mut span, &NAMES.trace);
         let mut about = take_attributes(&mut span);
         let status = fields::any(&mut span, "status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
@@ -128,57 +147,40 @@ impl OpenTelemetry {
         };
         let failed = code.as_ref().is_some_and(error) || about.remove("error.type").is_some();
         let mut made = TraceSpan {
-            name: text(&mut span, "name").unwrap_or_default(),
-            began: paths::first(&mut span, &BEGAN).as_ref().and_then(millis),
-            order: label(&mut span, &ID),
-            agent: text(&mut about, "gen_ai.agent.name"),
+            name: take_text(&mut span, "name").unwrap_or_default(),
+            began: paths::take_first(&mut span, &NAMES.began)
+                .as_ref()
+                .and_then(millis),
+            order: take_label(&mut span, &NAMES.id),
+            agent: take_text(&mut about, "gen_ai.agent.name"),
             ..TraceSpan::default()
         };
-        events(&mut span, &mut about);
-        match kind(&mut about) {
-            SpanKind::Model => model(&mut made, &mut about, failed),
-            SpanKind::Tool => tool(&mut made, &mut about, failed, &status),
+        move_events(&mut span, &mut about);
+        match take_kind(&mut about) {
+            SpanKind::Model => fill_model_span(&mut made, &mut about, failed),
+            SpanKind::Tool => fill_tool_span(&mut made, &mut about, failed, &status),
             SpanKind::Other => {}
         }
         if made.kind != SpanKind::Other {
-            out.losses.rest("spans[].attributes", &about);
+            out.losses.add_rest("spans[].attributes", &about);
         }
         self.traces.push(trace, place, made);
     }
 }
 
-fn label(span: &mut Object, places: &[&str]) -> String {
-    match paths::first(span, places) {
+fn take_label(span: &mut Object, places: &[String]) -> String {
+    match paths::take_first(span, places) {
         Some(Value::String(text)) => text,
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     }
 }
 
-/// Takes the attributes by full names, in any form. Fields of Braintrust are renamed to attributes.
+/// Takes the attributes of a span by their full names. Fields of Braintrust become attributes.
 fn take_attributes(span: &mut Object) -> Object {
-    let mut about = match fields::any(span, "attributes") {
-        Some(Value::Array(list)) => attributes(list),
-        Some(Value::Object(named)) => named,
-        _ => Object::new(),
-    };
-    let names: Vec<String> = span.keys().cloned().collect();
-    for name in names {
-        if let Some(short) = name.strip_prefix("attributes.")
-            && let Some(value) = span.remove(&name)
-        {
-            about.insert(short.to_owned(), value);
-        }
-    }
-    for (theirs, ours) in [
-        ("span_attributes.type", "kind"),
-        ("span_kind", "kind"),
-        ("input", "input.value"),
-        ("output", "output.value"),
-        ("metadata.model", "llm.model_name"),
-        ("metrics.prompt_tokens", "llm.token_count.prompt"),
-        ("metrics.completion_tokens", "llm.token_count.completion"),
-    ] {
+    let mut about = read_attributes(fields::any(span, "attributes"));
+    about.extend(take_with_prefix(span, "attributes."));
+    for [theirs, ours] in &NAMES.renamed {
         if let Some(value) = paths::take(span, theirs) {
             about.entry(ours).or_insert(value);
         }
@@ -188,21 +190,7 @@ fn take_attributes(span: &mut Object) -> Object {
     let mut open: Vec<(String, Value)> = about.into_iter().rev().collect();
     while let Some((name, value)) = open.pop() {
         match value {
-            Value::Object(inner)
-                if matches!(
-                    name.as_str(),
-                    "llm"
-                        | "gen_ai"
-                        | "openinference"
-                        | "tool"
-                        | "llm.token_count"
-                        | "openinference.span"
-                        | "tool_call"
-                        | "input"
-                        | "output"
-                        | "mlflow"
-                ) =>
-            {
+            Value::Object(inner) if NAMES.groups.contains(&name) => {
                 let inner = inner.into_iter().rev();
                 open.extend(inner.map(|(inner, value)| (format!("{name}.{inner}"), value)));
             }
@@ -212,47 +200,36 @@ fn take_attributes(span: &mut Object) -> Object {
     flat
 }
 
-/// Returns the kind of a span, by the names of all conventions.
-fn kind(about: &mut Object) -> SpanKind {
-    const NAMES: [&str; 6] = [
-        "gen_ai.operation.name",
-        "openinference.span.kind",
-        "traceloop.span.kind",
-        "llm.request.type",
-        "mlflow.spanType",
-        "kind",
-    ];
+/// Takes the kind of a span, by the names of all conventions.
+fn take_kind(about: &mut Object) -> SpanKind {
     let mut found = SpanKind::Other;
-    for name in NAMES {
-        let word = about.remove(name).map(nested);
+    for name in &NAMES.kind {
+        let word = about.remove(name).map(parse_text);
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
         let word = word.to_lowercase();
-        let of = match word.as_str() {
-            "chat" | "generate_content" | "text_completion" | "completion" | "llm"
-            | "chat_model" => SpanKind::Model,
-            "execute_tool" | "tool" => SpanKind::Tool,
-            _ => SpanKind::Other,
-        };
-        if found == SpanKind::Other {
-            found = of;
+        if found != SpanKind::Other {
+            continue;
+        }
+        if NAMES.model_kinds.contains(&word) {
+            found = SpanKind::Model;
+        } else if NAMES.tool_kinds.contains(&word) {
+            found = SpanKind::Tool;
         }
     }
-    let said = [
-        "gen_ai.completion.",
-        "llm.output_messages",
-        "gen_ai.output.messages",
-    ];
-    let says = about
-        .keys()
-        .any(|key| said.iter().any(|name| key.starts_with(name)));
+    let begins = |key: &String| {
+        NAMES
+            .model_beginnings
+            .iter()
+            .any(|name| key.starts_with(name))
+    };
     match found {
-        SpanKind::Other if says => SpanKind::Model,
+        SpanKind::Other if about.keys().any(begins) => SpanKind::Model,
         found => found,
     }
 }
 
-/// Adds the messages of events as attributes of the span, where newer conventions have them.
-fn events(span: &mut Object, about: &mut Object) {
+/// Moves the messages of events to the attributes of the span, where newer conventions have messages.
+fn move_events(span: &mut Object, about: &mut Object) {
     let Some(Value::Array(events)) = fields::any(span, "events") else {
         return;
     };
@@ -261,20 +238,11 @@ fn events(span: &mut Object, about: &mut Object) {
         let Value::Object(mut event) = event else {
             continue;
         };
-        let name = text(&mut event, "name").unwrap_or_default();
-        let mut fields = match fields::any(&mut event, "attributes") {
-            Some(Value::Array(list)) => attributes(list),
-            Some(Value::Object(named)) => named,
-            _ => Object::new(),
-        };
+        let name = take_text(&mut event, "name").unwrap_or_default();
+        let mut fields = read_attributes(fields::any(&mut event, "attributes"));
         fields.remove("gen_ai.system");
-        if let Some(Value::Object(body)) = fields
-            .remove("event_body")
-            .or(event.remove("body"))
-            .map(nested)
-        {
-            fields.extend(body);
-        }
+        let body = fields.remove("event_body").or(event.remove("body"));
+        fields.extend(paths::object_or_empty(parse_text(body.unwrap_or_default())));
         let own = name.strip_prefix("gen_ai.");
         if let Some(role) = own.and_then(|own| own.strip_suffix(".message")) {
             fields.entry("role").or_insert_with(|| role.into());
@@ -302,24 +270,24 @@ fn events(span: &mut Object, about: &mut Object) {
     }
 }
 
-fn model(span: &mut TraceSpan, about: &mut Object, failed: bool) {
+fn fill_model_span(span: &mut TraceSpan, about: &mut Object, failed: bool) {
     span.kind = SpanKind::Model;
-    let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
-    let named = first(&[
-        "gen_ai.response.model",
-        "gen_ai.request.model",
-        "llm.model_name",
-        "llm.request.model",
-        "model",
-    ]);
-    span.model = named.and_then(|named| Some(named.as_str()?.to_owned()));
-    span.usage = take_usage(about);
+    let model = take_attribute(about, &NAMES.model);
+    span.model = model.and_then(|model| Some(model.as_str()?.to_owned()));
+    let mut count = |names| take_attribute(about, names).as_ref().and_then(read_count);
+    span.usage = Usage {
+        input: count(&NAMES.input_tokens),
+        output: count(&NAMES.output_tokens),
+        cached: count(&NAMES.cached_tokens),
+    };
     about.remove("gen_ai.request.model");
-    let mut reasons = listed_messages(span, about);
-    values(span, about, &mut reasons);
-    let told = about.remove("gen_ai.response.finish_reasons").map(nested);
-    let told = told.and_then(|told| Some(told.get(0)?.as_str()?.to_owned()));
-    let reason = told.or(reasons.into_iter().next());
+    let mut reasons = take_listed_messages(span, about);
+    take_values(span, about, &mut reasons);
+    let own = about
+        .remove("gen_ai.response.finish_reasons")
+        .map(parse_text);
+    let own = own.and_then(|reasons| Some(reasons.get(0)?.as_str()?.to_owned()));
+    let reason = own.or(reasons.into_iter().next());
     span.reason = if failed {
         Some("error".to_owned())
     } else {
@@ -327,51 +295,26 @@ fn model(span: &mut TraceSpan, about: &mut Object, failed: bool) {
     };
 }
 
-/// Takes the tokens of a call of a model.
-fn take_usage(about: &mut Object) -> Usage {
-    let mut count = |names: &[&str]| {
-        let found = names.iter().find_map(|name| about.remove(*name));
-        found.as_ref().and_then(number)
-    };
-    Usage {
-        sent: count(&[
-            "gen_ai.usage.input_tokens",
-            "gen_ai.usage.prompt_tokens",
-            "llm.token_count.prompt",
-        ]),
-        wrote: count(&[
-            "gen_ai.usage.output_tokens",
-            "gen_ai.usage.completion_tokens",
-            "llm.token_count.completion",
-        ]),
-        cached: count(&["gen_ai.usage.cache_read.input_tokens"]),
-    }
+/// Takes the first of these attributes.
+fn take_attribute(about: &mut Object, names: &[String]) -> Option<Value> {
+    names.iter().find_map(|name| about.remove(name))
 }
 
 /// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
-fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
-    let system = about.remove("gen_ai.system_instructions").map(nested);
+fn take_listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
+    let system = about.remove("gen_ai.system_instructions").map(parse_text);
     if let Some(Value::Array(parts)) = system {
         let prompt = serde_json::json!({"role": "system", "parts": parts});
-        span.input.extend(message(prompt));
+        span.input.extend(read_message(prompt));
     }
     let mut reasons = Vec::new();
-    let input = [
-        "gen_ai.input.messages",
-        "gen_ai.prompt",
-        "llm.input_messages",
-    ];
-    for name in input {
+    for name in &NAMES.input_messages {
         let messages = take_messages(about, name, &mut Vec::new());
         if span.input.is_empty() || name == "gen_ai.input.messages" {
             span.input.extend(messages);
         }
     }
-    for name in [
-        "gen_ai.output.messages",
-        "gen_ai.completion",
-        "llm.output_messages",
-    ] {
+    for name in &NAMES.output_messages {
         let messages = take_messages(about, name, &mut reasons);
         if span.output.is_empty() {
             span.output = messages;
@@ -380,40 +323,37 @@ fn listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
     reasons
 }
 
-/// Fills input and output from single values.
-fn values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
-    let mut value = |names: [&str; 2]| {
-        let found = names.map(|name| about.remove(name));
-        found.into_iter().flatten().next().map(nested)
+/// Fills the input and the output of a span from single values.
+fn take_values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
+    let mut take = |names: &[String], role| {
+        let values: Vec<Value> = names.iter().filter_map(|name| about.remove(name)).collect();
+        let value = values.into_iter().next().map(parse_text);
+        value
+            .map(|value| read_content(value, role))
+            .unwrap_or_default()
     };
-    let sent = value(["mlflow.spanInputs", "input.value"]);
-    let came = value(["mlflow.spanOutputs", "output.value"]);
+    let input = take(&NAMES.input_value, "user");
+    let output = take(&NAMES.output_value, "assistant");
     if span.input.is_empty() {
-        let asked = sent
-            .map(|sent| read_content(sent, "user"))
-            .unwrap_or_default();
-        span.input = asked.messages;
-        span.model = span.model.take().or(asked.model);
+        span.input = input.messages;
+        span.model = span.model.take().or(input.model);
     }
-    if span.output.is_empty()
-        && let Some(came) = came
-    {
-        let answered = read_content(came, "assistant");
-        span.output = answered.messages;
-        reasons.extend(answered.reason);
-        span.model = answered.model.or(span.model.take());
+    if span.output.is_empty() {
+        span.output = output.messages;
+        reasons.extend(output.reason);
+        span.model = output.model.or(span.model.take());
         if span.usage == Usage::default() {
-            span.usage = answered.usage;
+            span.usage = output.usage;
         }
     }
 }
 
-/// Takes the messages under a name: a list, as JSON text or not, or numbered names of fields.
+/// Takes the messages of an attribute: a list, JSON text, or numbered attributes.
 fn take_messages(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
     let list = match about.get(name) {
         // A plain text is the prompt or the answer itself.
         Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
-        Some(_) => about.remove(name).map(nested),
+        Some(_) => about.remove(name).map(parse_text),
         None => None,
     };
     let list = match list {
@@ -426,84 +366,85 @@ fn take_messages(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> V
             return None;
         };
         // OpenInference wraps each message in `message`, nested or in the names.
-        if let Some(Value::Object(inner)) = fields.remove("message") {
-            fields.extend(inner);
-        }
-        let names: Vec<String> = fields.keys().cloned().collect();
-        for name in names {
-            if let Some(short) = name.strip_prefix("message.")
-                && let Some(value) = fields.remove(&name)
-            {
-                fields.insert(short.to_owned(), value);
-            }
-        }
+        let inner = paths::take_object(&mut fields, "message");
+        fields.extend(inner);
+        let inner = take_with_prefix(&mut fields, "message.");
+        fields.extend(inner);
         let reason = fields.remove("finish_reason");
         reasons.extend(reason.and_then(|reason| Some(reason.as_str()?.to_owned())));
-        calls(&mut fields);
-        message(Value::Object(fields))
+        join_calls(&mut fields);
+        read_message(Value::Object(fields))
     };
     list.into_iter().filter_map(one).collect()
 }
 
+/// Takes the fields whose names have a prefix. Returns them without the prefix.
+fn take_with_prefix(object: &mut Object, prefix: &str) -> Object {
+    let names = object.keys().filter_map(|name| name.strip_prefix(prefix));
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let taken = names.into_iter().filter_map(|name| {
+        let value = object.remove(&format!("{prefix}{name}"))?;
+        Some((name, value))
+    });
+    taken.collect()
+}
+
 /// Takes the fields of numbered names (`gen_ai.prompt.0.role`), grouped by number.
 fn take_numbered(about: &mut Object, name: &str) -> Vec<Value> {
-    let begin = format!("{name}.");
-    let names = about.keys().filter(|key| key.starts_with(&begin));
-    let names: Vec<String> = names.cloned().collect();
-    let mut found: std::collections::BTreeMap<u64, Object> = std::collections::BTreeMap::new();
-    for name in names {
-        let rest = name.strip_prefix(&begin);
-        let rest = rest.and_then(|rest| rest.split_once('.'));
-        let Some((Ok(at), field)) = rest.map(|(at, field)| (at.parse(), field)) else {
-            continue;
-        };
-        if let Some(value) = about.remove(&name) {
-            found.entry(at).or_default().insert(field.to_owned(), value);
+    let prefix = format!("{name}.");
+    let mut found: BTreeMap<u64, Object> = BTreeMap::new();
+    for (name, value) in take_with_prefix(about, &prefix) {
+        let numbered = name.split_once('.');
+        match numbered.map(|(number, field)| (number.parse(), field)) {
+            Some((Ok(number), field)) => {
+                let fields = found.entry(number).or_default();
+                fields.insert(field.to_owned(), value);
+            }
+            _ => drop(about.insert(format!("{prefix}{name}"), value)),
         }
     }
     found.into_values().map(Value::Object).collect()
 }
 
 /// Joins the calls of a message with numbered fields: `tool_calls.0.function.name`.
-fn calls(fields: &mut Object) {
+fn join_calls(fields: &mut Object) {
     let mut found = take_numbered(fields, "tool_calls");
-    if found.is_empty()
-        && let Some(Value::Array(listed)) = fields.get_mut("tool_calls").map(Value::take)
-    {
-        found = listed;
+    if found.is_empty() {
+        found = paths::take_list(fields, "tool_calls");
     }
     let calls = found.into_iter().filter_map(|call| {
         let Value::Object(mut call) = call else {
             return None;
         };
         let mut made = Object::new();
-        for (ours, theirs) in [
-            ("id", ["id", "tool_call.id", "id"]),
-            ("name", ["name", "tool_call.function.name", "function.name"]),
-            (
-                "arguments",
-                [
-                    "arguments",
-                    "tool_call.function.arguments",
-                    "function.arguments",
-                ],
-            ),
-        ] {
-            let value = paths::first(&mut call, &theirs);
-            made.extend(value.map(|value| (ours.to_owned(), value)));
+        for name in ["id", "name", "arguments"] {
+            let outer = if name == "id" {
+                "tool_call"
+            } else {
+                "tool_call.function"
+            };
+            let paths = [
+                name,
+                &format!("{outer}.{name}"),
+                &format!("function.{name}"),
+            ];
+            let value = paths::take_first(&mut call, &paths);
+            made.extend(value.map(|value| (name.to_owned(), value)));
         }
         Some(Value::Object(made))
     });
     let calls: Vec<Value> = calls.collect();
-    if calls.is_empty() {
-        fields.remove("tool_calls");
-    } else {
+    fields.remove("tool_calls");
+    if !calls.is_empty() {
         fields.insert("tool_calls".to_owned(), calls.into());
     }
     let mut texts = Vec::new();
     for part in take_numbered(fields, "contents") {
         if let Value::Object(mut part) = part {
-            texts.extend(paths::first(&mut part, &["message_content.text", "text"]));
+            texts.extend(paths::take_first(
+                &mut part,
+                &["message_content.text", "text"],
+            ));
         }
     }
     if !texts.is_empty() {
@@ -511,33 +452,21 @@ fn calls(fields: &mut Object) {
     }
 }
 
-fn tool(span: &mut TraceSpan, about: &mut Object, failed: bool, status: &Value) {
+fn fill_tool_span(span: &mut TraceSpan, about: &mut Object, failed: bool, status: &Value) {
     span.kind = SpanKind::Tool;
-    let mut first = |names: &[&str]| names.iter().find_map(|name| about.remove(*name));
-    let name = first(&["gen_ai.tool.name", "tool.name", "traceloop.entity.name"]);
-    if let Some(Value::String(name)) = name {
+    let mut take = |names| take_attribute(about, names);
+    if let Some(Value::String(name)) = take(&NAMES.tool) {
         span.name = name;
     }
-    let call = first(&["gen_ai.tool.call.id", "tool_call.id"]);
+    let call = take(&NAMES.call);
     span.call = call.and_then(|call| Some(call.as_str()?.to_owned()));
-    span.arguments = first(&[
-        "gen_ai.tool.call.arguments",
-        "traceloop.entity.input",
-        "mlflow.spanInputs",
-        "input.value",
-    ]);
+    span.arguments = take(&NAMES.arguments);
     span.error = Some(failed);
-    let result = first(&[
-        "gen_ai.tool.call.result",
-        "traceloop.entity.output",
-        "mlflow.spanOutputs",
-        "output.value",
-    ]);
-    let told = status.get("message").cloned().filter(|_| failed);
-    span.result = Some(words(result.or(told)));
+    let message = status.get("message").cloned().filter(|_| failed);
+    span.result = Some(join_words(take(&NAMES.result).or(message)));
 }
 
-fn text(about: &mut Object, name: &str) -> Option<String> {
+fn take_text(about: &mut Object, name: &str) -> Option<String> {
     match about.remove(name)? {
         Value::String(text) => Some(text),
         _ => None,
@@ -545,20 +474,16 @@ fn text(about: &mut Object, name: &str) -> Option<String> {
 }
 
 /// Reads a whole number, which OTLP writes as text.
-fn number(value: &Value) -> Option<u64> {
+fn read_count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Parses a text as JSON. Other values, and other texts, stay as they are.
-fn nested(value: Value) -> Value {
-    match value {
-        Value::String(text) => records::parse_nested(&text).unwrap_or(Value::String(text)),
-        other => other,
-    }
-}
-
-/// Converts a list of attributes to an object.
-fn attributes(list: Vec<Value>) -> Object {
+/// Reads attributes: an object, or OTLP's list of keys and values.
+fn read_attributes(attributes: Option<Value>) -> Object {
+    let list = match attributes {
+        Some(Value::Array(list)) => list,
+        attributes => return attributes.map(paths::object_or_empty).unwrap_or_default(),
+    };
     let pair = |attribute: Value| {
         let Value::Object(mut attribute) = attribute else {
             return None;
@@ -575,22 +500,14 @@ fn plain_json(value: Value) -> Value {
         return value;
     };
     if let Some(Value::Object(mut list)) = typed.remove("arrayValue") {
-        let items = match list.remove("values") {
-            Some(Value::Array(items)) => items,
-            _ => Vec::new(),
-        };
-        return Value::Array(items.into_iter().map(plain_json).collect());
+        let items = paths::take_list(&mut list, "values").into_iter();
+        return items.map(plain_json).collect();
     }
     if let Some(Value::Object(mut pairs)) = typed.remove("kvlistValue") {
-        let pairs = match pairs.remove("values") {
-            Some(Value::Array(pairs)) => pairs,
-            _ => Vec::new(),
-        };
-        return Value::Object(attributes(pairs));
+        let pairs = paths::take_list(&mut pairs, "values");
+        return read_attributes(Some(pairs.into())).into();
     }
-    let names = ["stringValue", "intValue", "boolValue", "doubleValue"];
-    names
-        .into_iter()
-        .find_map(|name| typed.remove(name))
-        .unwrap_or_else(|| Value::Object(Map::new()))
+    let mut names = ["stringValue", "intValue", "boolValue", "doubleValue"].into_iter();
+    let value = names.find_map(|name| typed.remove(name));
+    value.unwrap_or_else(|| Object::new().into())
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, entry, keep, known_entry};
+use crate::reader::{Intake, RecordReader, keep, known_entry, new_entry};
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
@@ -39,15 +39,9 @@ struct SglangAnswer {
     gaps: u64,
 }
 
-/// The fields of an answer as a whole.
-const KEPT: [&str; 6] = [
-    "prompt_tokens",
-    "completion_tokens",
-    "reasoning_tokens",
-    "cached_tokens",
-    "e2e_latency",
-    "weight_version",
-];
+/// The fields of an answer as a whole, which are kept in `meta`.
+const META_FIELDS: &str =
+    "prompt_tokens completion_tokens reasoning_tokens cached_tokens e2e_latency weight_version";
 
 impl RecordReader for Sglang {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
@@ -61,15 +55,13 @@ impl RecordReader for Sglang {
         let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();
         let id = fields::label(&mut info, "id").unwrap_or_default();
         let index = fields::count(&mut object, "index")?;
-        out.losses.rest("", &object);
+        out.losses.add_rest("", &object);
         let id = index
             .filter(|n| *n > 0)
             .map_or(id.clone(), |n| format!("{id}/{n}"));
         let ended = id.is_empty() || info.get("finish_reason").is_some_and(|why| !why.is_null());
-        let mut answer = self
-            .open
-            .remove(&id)
-            .unwrap_or_else(|| SglangAnswer::new(&place));
+        let answer = self.open.remove(&id);
+        let mut answer = answer.unwrap_or_else(|| SglangAnswer::new(&place));
         answer.last = place;
         answer.add(text);
         answer.info = info;
@@ -107,26 +99,21 @@ impl SglangAnswer {
         }
     }
 
-    /// Adds the next text, which contains all earlier text if it begins with it.
+    /// Adds the text of the next record.
     ///
-    /// Otherwise each record, including the earlier ones, has only the added text.
+    /// A text that does not begin with the text so far shows that each record, including the earlier ones, has only the
+    /// added text.
     fn add(&mut self, text: String) {
         if !self.added && !text.starts_with(&self.text) {
             self.added = true;
-            let pieces: Vec<String> = self
-                .ends
-                .iter()
-                .map(|end| self.text[..*end].to_owned())
-                .collect();
-            let mut end = 0;
-            self.ends = pieces
-                .iter()
-                .map(|piece| {
-                    end += piece.len();
-                    end
-                })
-                .collect();
-            self.text = pieces.concat();
+            let (ends, text) = (
+                std::mem::take(&mut self.ends),
+                std::mem::take(&mut self.text),
+            );
+            for end in ends {
+                self.text += &text[..end];
+                self.ends.push(self.text.len());
+            }
         }
         if self.added {
             self.text += &text
@@ -137,7 +124,7 @@ impl SglangAnswer {
     }
 
     fn emit(mut self, id: String, out: &mut Intake) {
-        let mut events = self.events(out);
+        let mut events = self.split_events(out);
         let mut meta = Object::new();
         let finish = fields::any(&mut self.info, "finish_reason");
         if let Some(mut finish) = finish {
@@ -155,21 +142,21 @@ impl SglangAnswer {
         {
             text.tokens = tokens;
         }
-        for name in KEPT {
+        for name in META_FIELDS.split(' ') {
             keep(&mut meta, name, fields::any(&mut self.info, name));
         }
         if self.gaps > 0 {
             meta.insert("gaps".to_owned(), self.gaps.into());
         }
-        out.losses.rest("meta_info", &self.info);
-        let mut entry = entry(self.place, events);
+        out.losses.add_rest("meta_info", &self.info);
+        let mut entry = new_entry(self.place, events);
         entry.transcript.id = id;
         entry.transcript.meta = meta;
         out.emit(entry);
     }
 
-    /// Returns the pieces of the text as events, split at tags.
-    fn events(&self, out: &Intake) -> Vec<RecordedEvent> {
+    /// Splits the pieces of the text at tags. Returns them as events.
+    fn split_events(&self, out: &Intake) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;

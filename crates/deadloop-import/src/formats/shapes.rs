@@ -1,4 +1,4 @@
-//! Conversions of documents whose tree or versions the rows of a format cannot describe, by name.
+//! Conversions of documents and records that the rows of a format cannot describe, by name.
 
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Value, json};
@@ -7,15 +7,16 @@ use crate::paths;
 use crate::reader::Intake;
 use crate::sessions::spans;
 use crate::source::records;
-use deadloop_stream::fields::Object;
+use deadloop_stream::fields::{self, Object};
 
-/// A conversion of a document to the shape that the paths of its format expect.
+/// A conversion of a document or record to the shape that the paths of its format expect.
 pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 
 /// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, ShapeConversion); 10] = [
+const SHAPES: [(&str, ShapeConversion); 11] = [
     ("chatgpt", chatgpt),
     ("claude-ai", claude_ai),
+    ("claude-code", claude_code),
     ("codex", codex),
     ("crush", to_blocks),
     ("cursor", cursor),
@@ -37,8 +38,8 @@ pub(crate) fn deserialize_conversion<'de, D: Deserializer<'de>>(
     found.map(|(_, shape)| Some(*shape)).ok_or_else(unknown)
 }
 
-/// Returns the nodes of a tree on the path to one node. The other nodes are counted as losses.
-fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
+/// Returns the nodes of a tree on the path to the node `last`. Other nodes with a message are losses.
+fn take_chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
     let Value::Object(mut nodes) = nodes else {
         return Vec::new();
     };
@@ -59,10 +60,10 @@ fn chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> V
     chain
 }
 
-/// Takes the path through the tree that was shown last.
+/// Takes the messages on the path through the tree that was shown last.
 fn chatgpt(object: &mut Object, out: &mut Intake) {
     let nodes = object.remove("mapping").unwrap_or_default();
-    let chain = chain(nodes, object.remove("current_node"), "parent", out);
+    let chain = take_chain(nodes, object.remove("current_node"), "parent", out);
     let messages = chain.into_iter().filter_map(|mut node| {
         let Value::Object(mut message) = node.get_mut("message")?.take() else {
             return None;
@@ -70,10 +71,10 @@ fn chatgpt(object: &mut Object, out: &mut Intake) {
         let role = paths::take(&mut message, "author.role")?;
         message.insert("role".to_owned(), role);
         let kind = paths::take(&mut message, "content.content_type");
-        let thoughts = paths::all(&mut message, "content.thoughts[].content");
+        let thoughts = paths::take_all(&mut message, "content.thoughts[].content");
         let thoughts: Vec<&str> = thoughts.iter().filter_map(Value::as_str).collect();
         let code = kind == Some("code".into());
-        let text = paths::first(
+        let text = paths::take_first(
             &mut message,
             &["content.parts", "content.text", "content.result"],
         );
@@ -90,7 +91,7 @@ fn chatgpt(object: &mut Object, out: &mut Intake) {
     object.insert("chain".to_owned(), messages.into());
 }
 
-/// Removes one copy of each text, since newer exports have two.
+/// Removes one of the two copies of each text in newer exports.
 fn claude_ai(object: &mut Object, _: &mut Intake) {
     let messages = object
         .get_mut("chat_messages")
@@ -109,10 +110,53 @@ fn claude_ai(object: &mut Object, _: &mut Intake) {
     }
 }
 
+/// Names the run of a line: a session, or an agent of one. Messages of the program itself become system prompts.
+fn claude_code(line: &mut Object, out: &mut Intake) {
+    let named = ["sessionId", "session_id"].map(|name| fields::label(line, name));
+    let session = named.into_iter().flatten().next().unwrap_or_default();
+    let is_side = fields::any(line, "isSidechain") == Some(true.into());
+    let parent = fields::label(line, "parent_tool_use_id");
+    let agent = fields::label(line, "agentId")
+        .filter(|_| is_side)
+        .or(parent);
+    let run = match (agent, is_side) {
+        (Some(agent), _) => format!("{session}/{agent}"),
+        (None, true) => format!("{session}/sidechain"),
+        (None, false) => session,
+    };
+    line.insert("run".to_owned(), run.into());
+    // The parts of a result that the message has as a text.
+    if fields::any(line, "toolUseResult").is_some() {
+        out.losses.add("toolUseResult");
+    }
+    let subtype = fields::word(line, "subtype").to_owned();
+    if fields::word(line, "type") == "system" && subtype != "init" {
+        line.insert("type".to_owned(), format!("system {subtype}").into());
+    }
+    if !matches!(fields::word(line, "type"), "user" | "assistant") {
+        return;
+    }
+    fields::rename(line, &[("timestamp", "time")]);
+    let flags = ["isMeta", "isCompactSummary"];
+    let [is_meta, is_summary] = flags.map(|flag| fields::any(line, flag) == Some(true.into()));
+    let Some(Value::Object(message)) = line.get_mut("message") else {
+        return;
+    };
+    let is_user = fields::word(message, "role") == "user";
+    // Such as errors of the API.
+    let is_of_program = fields::word(message, "model").starts_with('<');
+    if is_of_program || is_user && (is_meta || is_summary) {
+        message.insert("role".to_owned(), "system".into());
+    }
+    if is_user && is_summary {
+        line.insert("compaction".to_owned(), true.into());
+    }
+}
+
 /// Takes the shown version of each message, with the steps of an answer as blocks.
 fn lm_studio(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
-    for mut message in paths::all(object, "messages[]") {
+    for mut message in paths::take_all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
         let mut versions = match message.get_mut("versions").map(Value::take) {
             Some(Value::Array(versions)) => versions,
@@ -137,14 +181,12 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
             said.extend(paths::take(&mut version, path).map(|value| (name.to_owned(), value)));
         }
         let mut blocks = Vec::new();
-        for step in paths::all(&mut version, "steps[]") {
-            let Value::Object(mut step) = step else {
-                continue;
-            };
+        for step in paths::take_all(&mut version, "steps[]") {
+            let mut step = paths::object_or_empty(step);
             let thinking = paths::get(&step, "style.type").is_some_and(|kind| *kind == "thinking");
             let reason = paths::take(&mut step, "genInfo.stats.stopReason");
             said.extend(reason.map(|reason| ("stop".to_owned(), reason)));
-            for mut block in paths::all(&mut step, "content[]") {
+            for mut block in paths::take_all(&mut step, "content[]") {
                 if thinking && let Some(block) = block.as_object_mut() {
                     block.insert("type".to_owned(), "thinking".into());
                 }
@@ -152,7 +194,7 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
             }
             step.remove("type");
             step.remove("style");
-            out.losses.rest("messages[].versions[].steps[]", &step);
+            out.losses.add_rest("messages[].versions[].steps[]", &step);
         }
         if !blocks.is_empty() {
             said.insert("content".to_owned(), blocks.into());
@@ -162,18 +204,18 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// Takes the path through the tree that was shown last, with thinking split off.
+/// Takes the messages on the path through the tree that was shown last, with thinking split off.
 fn open_webui(object: &mut Object, out: &mut Intake) {
-    let history = paths::first(object, &["chat.history", "history"]).unwrap_or_default();
+    let history = paths::take_first(object, &["chat.history", "history"]).unwrap_or_default();
     let Value::Object(mut history) = history else {
         return;
     };
     let nodes = history.remove("messages").unwrap_or_default();
-    let mut chain = chain(nodes, history.remove("currentId"), "parentId", out);
+    let mut chain = take_chain(nodes, history.remove("currentId"), "parentId", out);
     for message in chain.iter_mut().filter_map(Value::as_object_mut) {
         message.remove("id");
         let content = message.get("content").and_then(Value::as_str);
-        if let Some((thought, said)) = content.and_then(details) {
+        if let Some((thought, said)) = content.and_then(split_details) {
             message.insert("content".to_owned(), said.into());
             message.insert("reasoning".to_owned(), thought.into());
         }
@@ -182,7 +224,7 @@ fn open_webui(object: &mut Object, out: &mut Intake) {
 }
 
 /// Splits a content into the thinking in `<details type="reasoning">`, each line after `> `, and the answer.
-fn details(content: &str) -> Option<(String, String)> {
+fn split_details(content: &str) -> Option<(String, String)> {
     let inside = content
         .trim_start()
         .strip_prefix("<details type=\"reasoning\"")?;
@@ -222,11 +264,12 @@ fn sillytavern(object: &mut Object, out: &mut Intake) {
     }
 }
 
-/// Converts requests to messages: the rounds of the model, each with its calls and their results. The parts of a response
-/// repeat the rounds. Without rounds they are kept as they are.
+/// Converts requests to messages: the rounds of the model, each with its calls and their results.
+///
+/// The parts of a response repeat the rounds. Only a request without rounds keeps its parts.
 fn vscode(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
-    for request in paths::all(object, "requests[]") {
+    for request in paths::take_all(object, "requests[]") {
         let Value::Object(mut request) = request else {
             continue;
         };
@@ -237,9 +280,9 @@ fn vscode(object: &mut Object, out: &mut Intake) {
         let results = take("result.metadata.toolCallResults");
         let id = take("result.metadata.sessionId");
         object.entry("sessionId").or_insert(id);
-        let rounds = paths::all(&mut request, "result.metadata.toolCallRounds[]");
+        let rounds = paths::take_all(&mut request, "result.metadata.toolCallRounds[]");
         if rounds.is_empty() {
-            chain.extend(paths::all(&mut request, "response[]"));
+            chain.extend(paths::take_all(&mut request, "response[]"));
         }
         for round in rounds {
             let Value::Object(mut round) = round else {
@@ -248,7 +291,7 @@ fn vscode(object: &mut Object, out: &mut Intake) {
             let mut take = |path: &str| paths::take(&mut round, path);
             chain.extend(take("summary").map(|summary| json!({"summary": summary})));
             let calls = take("toolCalls").unwrap_or_default();
-            let thought = take("thinking.text").map(|text| spans::words(Some(text)));
+            let thought = take("thinking.text").map(|text| spans::join_words(Some(text)));
             chain.push(json!({"role": "assistant", "content": take("response"),
                 "reasoning": thought, "tool_calls": &calls}));
             let calls = calls.as_array().into_iter().flatten();
@@ -259,7 +302,7 @@ fn vscode(object: &mut Object, out: &mut Intake) {
                 Some(json!({"role": "tool", "tool_call_id": id, "content": text}))
             }));
         }
-        out.losses.rest("requests[]", &request);
+        out.losses.add_rest("requests[]", &request);
     }
     object.insert("chain".to_owned(), chain.into());
 }
@@ -291,14 +334,14 @@ fn langgraph(object: &mut Object, _: &mut Intake) {
     };
     for message in messages {
         let about = message.get("response_metadata").cloned();
-        if let Some(mut said) = spans::message(message.take()) {
+        if let Some(mut said) = spans::read_message(message.take()) {
             said.extend(about.map(|about| ("about".to_owned(), about)));
             *message = Value::Object(said);
         }
     }
 }
 
-/// Wraps the bare items of older files. Marks what Codex itself tells the model, and the failure of a tool.
+/// Wraps the bare items of older files. Marks Codex's own messages to the model, and failures of tools.
 fn codex(line: &mut Object, _: &mut Intake) {
     if !line.contains_key("payload") && !line.contains_key("record_type") {
         // The head of an older file has no type.
@@ -318,7 +361,7 @@ fn codex(line: &mut Object, _: &mut Intake) {
         return;
     };
     if item.get("role").and_then(Value::as_str) == Some("user") {
-        let text = spans::words(item.get("content").cloned());
+        let text = spans::join_words(item.get("content").cloned());
         let begins = |begin: &&str| text.trim_start().starts_with(begin);
         if CODEX_CONTEXT.iter().any(begins) {
             item.insert("told".to_owned(), "yes".into());
@@ -333,7 +376,7 @@ fn codex(line: &mut Object, _: &mut Intake) {
     }
     let code = match &*output {
         Value::String(text) => exit_code(text),
-        other => exit_code(&spans::words(Some(other.clone()))),
+        other => exit_code(&spans::join_words(Some(other.clone()))),
     };
     let failed = success.map(|success| !success);
     if let Some(failed) = failed.or(code.map(|code| code != 0)) {
@@ -349,7 +392,7 @@ const CODEX_CONTEXT: [&str; 4] = [
     "# AGENTS.md instructions",
 ];
 
-/// Returns the exit code in the output of a tool: in JSON text, or named in one of the first lines.
+/// Returns the exit code in the output of a tool: of JSON text, or of one of the first lines.
 fn exit_code(text: &str) -> Option<i64> {
     let json = text
         .starts_with('{')
@@ -369,12 +412,9 @@ fn exit_code(text: &str) -> Option<i64> {
 /// Converts the parts of a message to blocks, and takes the finish reason.
 fn to_blocks(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
-    for mut part in paths::all(object, "parts[]") {
+    for mut part in paths::take_all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();
-        let mut block = match data {
-            Value::Object(data) => data,
-            _ => Object::new(),
-        };
+        let mut block = paths::object_or_empty(data);
         let kind = match part.get("type").and_then(Value::as_str) {
             Some("finish") => {
                 object.insert("finish".to_owned(), block.into());

@@ -1,61 +1,54 @@
 //! Trajectories of SWE-agent (`<instance>.traj`) and of mini-swe-agent (`.traj.json`).
 //!
-//! A step of SWE-agent has the answer of the model, the action parsed from it, and the observation. mini-swe-agent
-//! writes messages.
-//!
-//! Queries and the history repeat the steps, and are left out.
+//! A step of SWE-agent has the answer of the model, the action parsed from the answer, and the observation.
+//! mini-swe-agent writes messages. Queries and the history repeat the steps, and are left out.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
+use crate::reader::{Intake, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::TurnData;
 use crate::source::records::{self, SourceRecord};
-use deadloop_corpus::{Body, RecordedEvent, Transcript};
+use deadloop_corpus::{Body, RecordedEvent, Transcript, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { SweAgent = is_swe_agent, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
+known_entry! { @read_trajectory = is_swe_agent, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 
 fn is_swe_agent(object: &Object) -> bool {
     let steps = object.get("trajectory").and_then(Value::as_array);
     let step = |step: &Value| step.get("action").is_some() && step.get("observation").is_some();
-    mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
+    is_mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
 }
 
-fn mini(object: &Object) -> bool {
+fn is_mini(object: &Object) -> bool {
     let format = object.get("trajectory_format").and_then(Value::as_str);
     format.is_some_and(|format| format.starts_with("mini-swe-agent"))
 }
 
-#[derive(Default)]
-struct SweAgent;
-
-impl RecordReader for SweAgent {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.into_place_and_object()?;
-        let run = if mini(&object) {
-            messages(&mut object, out)?
-        } else {
-            steps(&mut object, out)?
-        };
-        let mut entry = run.entry(place);
-        let transcript = &mut entry.transcript;
-        let id = |event: &RecordedEvent| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
-        let read = transcript.meta.contains_key("args") && !transcript.events.iter().any(id);
-        // The actions were parsed from the model's text.
-        keep(&mut transcript.meta, "args", read.then(|| "text".into()));
-        read_metadata(transcript, &mut object, out)?;
-        out.losses.rest("", &object);
-        transcript.id = out.stem().to_owned();
-        out.emit(entry);
-        Ok(())
-    }
+fn read_trajectory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, mut object) = record.into_place_and_object()?;
+    let run = if is_mini(&object) {
+        read_messages(&mut object, out)?
+    } else {
+        read_steps(&mut object, out)?
+    };
+    let mut entry = run.into_entry(place);
+    let transcript = &mut entry.transcript;
+    let has_id = |event: &RecordedEvent| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
+    // Actions without an id were parsed from the model's text.
+    let parsed = transcript.meta.contains_key("args") && !transcript.events.iter().any(has_id);
+    keep(&mut transcript.meta, "args", parsed.then(|| "text".into()));
+    read_metadata(transcript, &mut object, out)?;
+    out.losses.add_rest("", &object);
+    transcript.id = out.stem().to_owned();
+    out.emit(entry);
+    Ok(())
 }
 
 /// Reads the messages of mini-swe-agent.
-fn messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
+fn read_messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
     let mut conversation = Conversation::default();
     let mut clock = EventClock::default();
     let mut asked = false;
@@ -67,31 +60,24 @@ fn messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireF
         }
         let stamp = fields::any(&mut message, "timestamp");
         let t_ms = clock.at(stamp.as_ref());
-        extra(&mut message);
+        move_extra(&mut message);
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("user") && std::mem::take(&mut asked) {
             conversation.push(read_observation(message), t_ms);
             continue;
         }
-        let command = (role == Some("assistant"))
-            .then(|| command(&message))
-            .flatten();
-        conversation.message(message, "messages[]", t_ms, out)?;
-        if let Some(command) = command {
+        let command = (role == Some("assistant")).then(|| find_command(&message));
+        conversation.add_message(message, "messages[]", t_ms, out)?;
+        if let Some(command) = command.flatten() {
             asked = true;
-            let call = Body::ToolCall {
-                id: None,
-                name: "bash".to_owned(),
-                arguments: Value::String(command),
-            };
-            conversation.push(call, t_ms);
+            conversation.push(tool_call(None, "bash", command), t_ms);
         }
     }
     Ok(conversation)
 }
 
-/// Returns the command in a message of a model without tools: the only block of shell in its text.
-fn command(message: &Object) -> Option<String> {
+/// Returns the command in a message of a model without tools: the only shell block in the text.
+fn find_command(message: &Object) -> Option<String> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     if calls.is_some_and(|calls| !calls.is_empty()) {
         return None;
@@ -108,12 +94,9 @@ fn command(message: &Object) -> Option<String> {
 /// Reads the result of a command, which is a user message.
 fn read_observation(mut message: Object) -> Body {
     let error = fields::any(&mut message, "is_error").and_then(|error| error.as_bool());
-    let content = text(&Value::Object(message));
-    Body::ToolResult {
-        id: None,
-        error: error.or(return_code(&content).map(|code| code != 0)),
-        content,
-    }
+    let content = join_texts(message.get("content"));
+    let error = error.or_else(|| return_code(&content).map(|code| code != 0));
+    tool_result(None, content, error)
 }
 
 /// Returns the return code at the beginning of an observation.
@@ -123,7 +106,7 @@ fn return_code(content: &str) -> Option<i64> {
 }
 
 /// Moves mini-swe-agent's additions to a message into its fields: the tokens, and a command's return code.
-fn extra(message: &mut Object) {
+fn move_extra(message: &mut Object) {
     let Some(Value::Object(extra)) = message.get_mut("extra") else {
         return;
     };
@@ -138,26 +121,27 @@ fn extra(message: &mut Object) {
     }
 }
 
-fn steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
+/// Reads the steps of SWE-agent.
+fn read_steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
     let mut run = Conversation::default();
     let history = fields::list(object, "history")?.unwrap_or_default();
     for message in &history {
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("system") {
-            run.system(&text(message), None);
+            run.add_system(&join_texts(message.get("content")), None);
         }
     }
-    run.user(task(&history).unwrap_or_default(), None);
+    run.add_user(find_task(&history).unwrap_or_default(), None);
     for step in fields::need_list(object, "trajectory", "a list of steps")? {
         let mut step = fields::as_object("trajectory[]", step)?;
-        run.turn(TurnData::default());
-        run.events.extend(events(&mut step, out)?);
+        run.begin_turn(TurnData::default());
+        run.events.extend(read_step(&mut step, out)?);
         for repeated in ["query", "messages", "state"] {
             if fields::any(&mut step, repeated).is_some() {
                 out.losses.add(&format!("trajectory[].{repeated}"));
             }
         }
-        out.losses.rest("trajectory[]", &step);
+        out.losses.add_rest("trajectory[]", &step);
     }
     if !history.is_empty() {
         out.losses.add("history");
@@ -165,8 +149,8 @@ fn steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFaul
     Ok(run)
 }
 
-/// Returns the events of a step.
-fn events(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFault> {
+/// Reads the events of a step.
+fn read_step(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFault> {
     let mut events = Vec::new();
     for block in fields::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
@@ -180,16 +164,8 @@ fn events(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFau
     let observation = fields::string(step, "observation")?.unwrap_or_default();
     let seconds = fields::any(step, "execution_time");
     if let Some(name) = action.split_whitespace().next() {
-        events.push(RecordedEvent::new(Body::ToolCall {
-            id: None,
-            name: name.to_owned(),
-            arguments: Value::String(action.clone()),
-        }));
-        let mut result = RecordedEvent::new(Body::ToolResult {
-            id: None,
-            content: observation,
-            error: None,
-        });
+        events.push(RecordedEvent::new(tool_call(None, name, action.clone())));
+        let mut result = RecordedEvent::new(tool_result(None, observation, None));
         keep(&mut result.rest, "execution_time", seconds);
         events.push(result);
     }
@@ -197,29 +173,24 @@ fn events(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFau
 }
 
 /// Returns the task: the first user message that is not a demonstration.
-fn task(history: &[Value]) -> Option<String> {
+fn find_task(history: &[Value]) -> Option<String> {
     let asked = history.iter().find(|item| {
         let role = item.get("role").and_then(Value::as_str);
         role == Some("user") && item.get("is_demo") != Some(&Value::Bool(true))
     });
-    asked.map(text)
+    asked.map(|message| join_texts(message.get("content")))
 }
 
-/// Returns the text of a message of the history.
-fn text(message: &Value) -> String {
-    match message.get("content") {
-        Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(blocks)) => {
-            let texts = blocks
-                .iter()
-                .filter_map(|block| block.get("text")?.as_str());
-            texts.collect()
-        }
-        _ => String::new(),
-    }
+/// Returns the text of a content, or the joined texts of its blocks.
+fn join_texts(content: Option<&Value>) -> String {
+    let blocks = content.and_then(Value::as_array);
+    let texts = blocks.into_iter().flatten();
+    let text = content.and_then(Value::as_str).into_iter();
+    text.chain(texts.filter_map(|block| block.get("text")?.as_str()))
+        .collect()
 }
 
-/// Adds the data besides the steps: the model, the reason of the end, the cost.
+/// Adds the data besides the steps: the model, the exit status, the cost.
 fn read_metadata(
     transcript: &mut Transcript,
     object: &mut Object,
@@ -238,24 +209,12 @@ fn read_metadata(
         // The configuration is JSON in a string.
         Some(Value::String(text)) => records::parse_nested(&text).unwrap_or(Value::Null),
         Some(other) => other,
-        None => Value::Object(
-            info.remove("config")
-                .map(object_or_empty)
-                .unwrap_or_default(),
-        ),
+        None => info.remove("config").unwrap_or_default(),
     };
     let names = ["/agent/model/name", "/model/model_name"];
-    let name = names
-        .into_iter()
-        .find_map(|path| config.pointer(path)?.as_str());
+    let mut names = names.into_iter();
+    let name = names.find_map(|path| config.pointer(path)?.as_str());
     transcript.model = name.unwrap_or_default().to_owned();
-    out.losses.rest("info", &info);
+    out.losses.add_rest("info", &info);
     Ok(())
-}
-
-fn object_or_empty(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
 }

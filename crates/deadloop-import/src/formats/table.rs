@@ -1,6 +1,6 @@
 //! Tables with one answer per record: JSON lines, CSV and Parquet.
 //!
-//! Options set the columns, or common names give them ([`NAMES`]). Data sets of Hugging Face (`messages`, `prompt` and
+//! Options set the columns, or common names give them ([`COMMON_COLUMNS`]). Data sets of Hugging Face (`messages`, `prompt` and
 //! `completion`) are read the same way.
 //!
 //! Files of tools that write one answer per record are rows of the same reader, with known columns
@@ -9,69 +9,67 @@
 //! Other columns with a number, a truth value or a short text are kept in `meta`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::columns::{Columns, NAMES};
+use super::columns::{COMMON_COLUMNS, Columns};
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, entry, keep};
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, keep, new_entry};
 use crate::responses::envelope;
-use crate::sessions::conversation::{Conversation, group_of, written};
-use crate::sessions::run_session::arguments;
+use crate::sessions::conversation::{Conversation, group_of, written_arguments};
+use crate::sessions::run_session::arguments_form;
 use crate::source::head::FormatCertainty;
 use crate::source::records::{self, FileShape, SourceRecord};
-use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
+use deadloop_corpus::{Body, Place, RecordedEvent, Transcript, tool_call};
 use deadloop_detect::harness::did_you_mean;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;
 
-/// The names of texts that only data sets have. With an id, other texts may be deadloop's own.
-const OF_DATA: [&str; 8] = [
-    "messages",
-    "conversations",
-    "prompt",
-    "instruction",
-    "question",
-    "input",
-    "completion",
-    "response",
-];
-const MESSAGES: [&str; 2] = ["messages", "conversations"];
+/// The columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
+const OF_DATA: &str = "messages conversations prompt instruction question input completion response output generation";
+const MESSAGE_COLUMNS: [&str; 2] = ["messages", "conversations"];
 
 /// The maximum length of a text in `meta`, in chars.
-const SHORT: usize = 200;
+const MAX_META_CHARS: usize = 200;
 /// The maximum number of columns in a message.
-const NAMED: usize = 40;
+const MAX_NAMED_COLUMNS: usize = 40;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "table",
     help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
     by: FormatReader::Code {
-        knows: |head| {
-            let messages = head.any(|object| messages_of(object).is_some());
-            let asked = |object: &Object| NAMES.group.iter().any(|p| object.contains_key(p));
+        certainty: |head| {
+            let messages = head.any(|object| find_messages(object).is_some());
+            let asked =
+                |object: &Object| COMMON_COLUMNS.group.iter().any(|p| object.contains_key(p));
             let pair = head.any(|object| asked(object) && holds_text(object));
             // Rows have every column, even an empty one.
             let rows = matches!(head.shape, FileShape::Csv | FileShape::Table);
-            let column =
-                |object: &Object| NAMES.text.iter().any(|name| lookup(object, name).is_some());
+            let column = |object: &Object| {
+                COMMON_COLUMNS
+                    .text
+                    .iter()
+                    .any(|name| lookup(object, name).is_some())
+            };
             let text = head.any(holds_text) || (rows && head.any(column));
             match (messages || pair, text) {
                 (true, _) => FormatCertainty::Likely,
-                (false, text) => FormatCertainty::Fallback.when(text),
+                (false, text) => FormatCertainty::Fallback.only_if(text),
             }
         },
-        reader: || Box::new(TableReader::new(&NAMES)),
+        reader: || Box::new(TableReader::new(&COMMON_COLUMNS)),
     },
     shape: None,
     whole_folder: false,
 };
 
-fn messages_of(object: &Object) -> Option<&'static str> {
+/// Returns the column with the messages of a conversation.
+fn find_messages(object: &Object) -> Option<&'static str> {
     let has = |message: &Value, name: &str| message.get(name).is_some();
     // ShareGPT's messages have `from` and `value`.
     let speaks =
@@ -80,15 +78,15 @@ fn messages_of(object: &Object) -> Option<&'static str> {
         let messages = fields::get(object, name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
     };
-    MESSAGES.iter().find(list).copied()
+    MESSAGE_COLUMNS.iter().find(list).copied()
 }
 
-/// Returns whether a column has the name of a text and holds one.
+/// Returns whether a column named for a text holds a text.
 fn holds_text(object: &Object) -> bool {
     let text = |name: &String| {
         lookup(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
-    NAMES.text.iter().any(text) || says_thought(object)
+    COMMON_COLUMNS.text.iter().any(text) || holds_thinking(object)
 }
 
 /// Returns the column with a name, in any spelling.
@@ -121,32 +119,24 @@ fn take_column<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, 
     Some((column, value))
 }
 
-/// Returns whether an object has a column of a data set other than `answer` and `text`.
+/// Returns whether an object has a column that only data sets have.
 pub(super) fn has_more(object: &Object) -> bool {
-    let data = OF_DATA.iter().chain(&["output", "generation"]);
     // A finish reason would be one of many unknown fields of a transcript.
-    let mut names = data.copied().chain(NAMES.finish.iter().map(String::as_str));
+    let mut names = OF_DATA
+        .split(' ')
+        .chain(COMMON_COLUMNS.finish.iter().map(String::as_str));
     names.any(|name| object.contains_key(name))
 }
 
 /// Returns the author of a record, if the record names one other than the model.
 fn foreign_role(object: &Object) -> Option<&str> {
-    const OTHERS: [&str; 8] = [
-        "user",
-        "human",
-        "system",
-        "developer",
-        "tool",
-        "function",
-        "prompter",
-        "observation",
-    ];
+    const OTHERS: &str = "user human system developer tool function prompter observation";
     let named = ["role", "from", "sender"].iter();
     let role = named
         .filter_map(|name| fields::get(object, name)?.as_str())
         .next()?;
-    OTHERS
-        .iter()
+    let mut others = OTHERS.split(' ');
+    others
         .any(|other| role.eq_ignore_ascii_case(other))
         .then_some(role)
 }
@@ -177,7 +167,7 @@ impl TableReader {
     fn record_columns(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
-            self.seen = paths::names(object, NAMED);
+            self.seen = paths::list_paths(object, MAX_NAMED_COLUMNS);
             let named = asked.options().into_iter();
             let named = named.filter_map(|(option, column)| Some((option, column?.clone())));
             self.unfound = named.collect();
@@ -199,11 +189,8 @@ impl TableReader {
         (what, format!("the column that {option} names{meant}"))
     }
 
-    fn guesses(&self) -> bool {
-        std::ptr::eq(self.columns, &*NAMES)
-    }
-
-    fn records(
+    /// Reads the rows of a record: the elements of its list, or the record itself.
+    fn read_rows(
         &mut self,
         mut object: Object,
         place: &Place,
@@ -211,24 +198,24 @@ impl TableReader {
     ) -> Result<(), WireFault> {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
-            let name = list.trim_end_matches("[]");
-            paths::get(&object, name).is_some_and(|value| value.is_array())
+            let list = paths::get(&object, list.trim_end_matches("[]"));
+            list.is_some_and(|value| value.is_array())
         });
         let Some(list) = list else {
             return self.read_row(object, None, place, out);
         };
-        let model = paths::first(&mut object, &self.columns.of_all);
-        for record in paths::all(&mut object, list) {
+        let model = paths::take_first(&mut object, &self.columns.of_all);
+        for record in paths::take_all(&mut object, list) {
             let record = fields::as_object(list, record)?;
             self.read_row(record, model.clone(), place, out)?;
         }
-        columns(&mut Map::new(), object, &mut out.losses);
+        keep_columns(&mut Map::new(), object, &mut out.losses);
         Ok(())
     }
 
     fn read_row(
         &mut self,
-        mut object: Object,
+        object: Object,
         model: Option<Value>,
         place: &Place,
         out: &mut Intake,
@@ -238,149 +225,172 @@ impl TableReader {
             out.pass(&what);
             return Ok(());
         }
-        let mut entry = entry(place.clone(), Vec::new());
-        let transcript = &mut entry.transcript;
         let asked = out.options.fields.clone();
         self.record_columns(&asked, &object, place);
-        // Requested columns are taken before any is guessed.
-        let mut own = RecordParts::from_fields(&asked, &mut object)?;
-        let messages = messages_of(&object).filter(|_| self.guesses() && asked.text.is_none());
-        let said = match messages {
-            Some(field) => {
-                let messages = fields::list(&mut object, field)?.unwrap_or_default();
-                add_messages(transcript, messages, field, out)?;
-                true
-            }
-            None => self.texts(&asked, own.text.take(), transcript, &mut object, out)?,
+        let mut row = TableRow {
+            columns: self.columns,
+            asked,
+            own: BTreeMap::new(),
+            object,
+            transcript: Transcript::default(),
+            out,
         };
-        if !said {
-            let what = match asked.text.as_deref() {
-                Some(text) => format!("[] (no `{text}`)"),
-                None => "[] (no text)".to_owned(),
-            };
-            out.pass(&what);
+        row.take_requested()?;
+        if !row.add_texts(self.found)? {
+            let text = row.asked.text.map(|text| format!("`{text}`"));
+            let text = text.as_deref().unwrap_or("text");
+            row.out.pass(&format!("[] (no {text})"));
             return Ok(());
         }
         self.found = true;
-        self.add_thinking(&mut own, transcript, &mut object, out)?;
-        self.set_metadata(own, model, transcript, &mut object, out)?;
-        columns(&mut transcript.meta, object, &mut out.losses);
-        out.emit(entry);
+        row.add_thinking()?;
+        row.set_metadata(model)?;
+        keep_columns(&mut row.transcript.meta, row.object, &mut row.out.losses);
+        let mut entry = new_entry(place.clone(), Vec::new());
+        entry.transcript = row.transcript;
+        row.out.emit(entry);
+        Ok(())
+    }
+}
+
+/// A row, and the transcript that it becomes.
+struct TableRow<'a> {
+    columns: &'static Columns,
+    /// The requested columns.
+    asked: ImportFields,
+    /// The unused values of the requested columns, by option.
+    own: BTreeMap<&'static str, Value>,
+    /// The unused columns.
+    object: Object,
+    transcript: Transcript,
+    out: &'a mut Intake,
+}
+
+impl TableRow<'_> {
+    /// Returns whether the columns are guessed by their common names.
+    fn guesses(&self) -> bool {
+        std::ptr::eq(self.columns, &*COMMON_COLUMNS)
+    }
+
+    /// Takes the requested columns, before any column is guessed.
+    fn take_requested(&mut self) -> Result<(), WireFault> {
+        for (option, path) in self.asked.options() {
+            if let Some(path) = path
+                && let Some(value) = take_path(&mut self.object, path, option)?
+            {
+                self.own.insert(option, value);
+            }
+        }
         Ok(())
     }
 
-    /// Takes the value of a part: the requested column, or one of a known name.
-    fn part(
-        &self,
-        asked: Option<Value>,
-        names: &[String],
-        option: &'static str,
-        object: &mut Object,
-        out: &mut Intake,
-    ) -> Option<Value> {
-        if asked.is_some() || out.options.fields.column_of(option).is_some() {
-            return asked;
+    /// Takes the value of an option: of the requested column, or of a column with one of these names.
+    fn take_value(&mut self, option: &'static str, names: &[String]) -> Option<Value> {
+        if self.asked.column_of(option).is_some() {
+            return self.own.remove(option);
         }
         if !self.guesses() {
-            return paths::first(object, names);
+            return paths::take_first(&mut self.object, names);
         }
         names.iter().find_map(|name| {
-            let (column, value) = take_column(object, name)?;
-            out.guess(option, &column);
+            let (column, value) = take_column(&mut self.object, name)?;
+            self.out.guess(option, &column);
             Some(value)
         })
     }
 
-    /// Adds the events of the text. Returns `false` if there is no column for it.
-    fn texts(
-        &self,
-        asked: &ImportFields,
-        own: Option<Value>,
-        transcript: &mut Transcript,
-        object: &mut Object,
-        out: &mut Intake,
-    ) -> Result<bool, WireFault> {
-        let several = self.columns.text.iter().find(|path| path.ends_with("[]"));
-        if let Some(path) = several {
-            let texts = paths::all(object, path);
+    /// Adds the events of the text. Returns `false` if the row has no column of text. `found` is whether an earlier row
+    /// had the requested text.
+    fn add_texts(&mut self, found: bool) -> Result<bool, WireFault> {
+        let is_asked = self.asked.text.is_some();
+        let messages = find_messages(&self.object).filter(|_| self.guesses() && !is_asked);
+        if let Some(field) = messages {
+            let messages = fields::list(&mut self.object, field)?;
+            self.add_messages(messages.unwrap_or_default(), field)?;
+            return Ok(true);
+        }
+        let names = &self.columns.text;
+        if let Some(path) = names.iter().find(|path| path.ends_with("[]")) {
+            let texts = paths::take_all(&mut self.object, path);
             let there = !texts.is_empty();
-            transcript.events = turns(texts, out);
+            self.transcript.events = read_turns(texts, self.out);
             return Ok(there);
         }
-        let field = asked.text.as_deref().unwrap_or("text");
-        let text = self.part(own, &self.columns.text, "--text-field", object, out);
-        match text {
+        let field = self.asked.text.clone();
+        let field = field.unwrap_or_else(|| "text".to_owned());
+        match self.take_value("--text-field", names) {
             Some(Value::String(text)) => {
                 if self.guesses() {
                     reject_api_json(&text)?;
                 }
-                transcript.events = out.split_thinking(text).map(RecordedEvent::new).collect();
+                let events = self.out.split_thinking(text);
+                self.transcript.events = events.map(RecordedEvent::new).collect();
             }
             Some(Value::Array(items)) if items.iter().all(|item| item.get("role").is_some()) => {
-                let mut messages = match object.get("prompt") {
-                    Some(Value::Array(_)) => fields::list(object, "prompt")?.unwrap_or_default(),
+                let mut messages = match self.object.get("prompt") {
+                    Some(Value::Array(_)) => paths::take_list(&mut self.object, "prompt"),
                     _ => Vec::new(),
                 };
                 messages.extend(items);
-                add_messages(transcript, messages, field, out)?;
+                self.add_messages(messages, &field)?;
             }
-            Some(Value::Array(items)) => transcript.events = turns(items, out),
-            Some(other) => return Err(fields::wrong(field, &other, "a text")),
-            // A cell without text is an output without text.
-            None if asked
-                .text
-                .as_deref()
-                .is_some_and(|text| object.contains_key(text)) => {}
-            None if asked.text.is_none() && self.has_empty(object) => {}
-            // A requested column that never occurs is a misspelled name.
-            None if (asked.text.is_none() || self.found)
-                && self.guesses()
-                && says_thought(object) => {}
-            None => return Ok(false),
+            Some(Value::Array(items)) => self.transcript.events = read_turns(items, self.out),
+            Some(other) => return Err(fields::wrong(&field, &other, "a text")),
+            None => {
+                // A cell without text is an output without text.
+                let is_there = |name: &String| lookup(&self.object, name).is_some();
+                let is_empty = match is_asked {
+                    true => self.object.contains_key(&field),
+                    false => self.guesses() && names.iter().any(is_there),
+                };
+                // A requested column that never occurs is a misspelled name.
+                let is_thinking = self.guesses() && (!is_asked || found);
+                return Ok(is_empty || is_thinking && holds_thinking(&self.object));
+            }
         }
         Ok(true)
     }
 
-    /// Returns whether a column of text exists and is empty.
-    fn has_empty(&self, object: &Object) -> bool {
-        let null = |name: &String| lookup(object, name).is_some();
-        self.guesses() && self.columns.text.iter().any(null)
+    /// Adds the events and the group of messages.
+    fn add_messages(&mut self, messages: Vec<Value>, field: &str) -> Result<(), WireFault> {
+        let path = format!("{field}[]");
+        let mut conversation = Conversation::default();
+        for message in messages {
+            let message = fields::as_object(&path, message)?;
+            conversation.add_message(message, &path, None, self.out)?;
+        }
+        if conversation.turns == 0 {
+            let expected = "one with the role `assistant`";
+            return Err(WireFault::new("no message of the model", expected));
+        }
+        let args = arguments_form(&conversation.events).map(Value::from);
+        keep(&mut self.transcript.meta, "args", args);
+        self.transcript.group = conversation.group();
+        self.transcript.events = conversation.events;
+        Ok(())
     }
 
     /// Adds thinking from its own column before the text, and the finish reason after it.
-    fn add_thinking(
-        &self,
-        own: &mut RecordParts,
-        transcript: &mut Transcript,
-        object: &mut Object,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn add_thinking(&mut self) -> Result<(), WireFault> {
         let names = &self.columns.reasoning;
-        match self.part(
-            own.reasoning.take(),
-            names,
-            "--reasoning-field",
-            object,
-            out,
-        ) {
+        match self.take_value("--reasoning-field", names) {
             Some(Value::String(text)) if !text.is_empty() => {
                 let event = RecordedEvent::new(Body::Reasoning(text));
-                transcript.events.insert(0, event);
+                self.transcript.events.insert(0, event);
             }
             None | Some(Value::String(_)) => {}
-            Some(other) if self.guesses() && out.options.fields.reasoning.is_none() => {
-                out.losses.value("(reasoning)", &other);
+            Some(other) if self.guesses() && self.asked.reasoning.is_none() => {
+                self.out.losses.add_value("(reasoning)", &other);
             }
             Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
         }
-        let count = paths::first(object, &self.columns.tokens);
-        let texts = transcript.events.iter_mut();
+        let count = paths::take_first(&mut self.object, &self.columns.tokens);
+        let texts = self.transcript.events.iter_mut();
         let mut texts = texts.filter(|event| matches!(event.body, Body::Answer(_)));
         if let (Some(one), None) = (texts.next(), texts.next()) {
             one.tokens = count.and_then(|count| count.as_u64());
         }
-        let names = &self.columns.finish;
-        let reason = self.part(own.finish.take(), names, "--finish-field", object, out);
+        let reason = self.take_value("--finish-field", &self.columns.finish);
         let reason = match reason {
             Some(Value::Array(mut several)) if several.len() == 1 => several.pop(),
             other => other,
@@ -389,45 +399,39 @@ impl TableReader {
             Some(Value::String(reason)) if !reason.is_empty() => {
                 let reason = Some(usual(&reason));
                 let event = RecordedEvent::new(Body::Finish { reason });
-                transcript.events.push(event);
+                self.transcript.events.push(event);
             }
             Some(Value::String(_)) | None => {}
-            Some(other) => out.losses.value("(finish)", &other),
+            Some(other) => self.out.losses.add_value("(finish)", &other),
         }
         Ok(())
     }
 
     /// Sets id, group, model, language and time.
-    fn set_metadata(
-        &self,
-        own: RecordParts,
-        model: Option<Value>,
-        transcript: &mut Transcript,
-        object: &mut Object,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn set_metadata(&mut self, model: Option<Value>) -> Result<(), WireFault> {
         let names = self.columns;
-        if let Some(id) = self.part(own.id, &names.id, "--id-field", object, out) {
-            transcript.id = label("id", id)?;
+        if let Some(id) = self.take_value("--id-field", &names.id) {
+            self.transcript.id = read_label("id", id)?;
         }
-        let named = self.part(own.model, &names.model, "--model-field", object, out);
+        let named = self.take_value("--model-field", &names.model);
         if let Some(named) = named.or(model) {
-            transcript.model = match (named, out.options.fields.model.is_some()) {
-                (named @ (Value::String(_) | Value::Number(_)), _) => label("model", named)?,
+            self.transcript.model = match (named, self.asked.model.is_some()) {
+                (named @ (Value::String(_) | Value::Number(_)), _) => read_label("model", named)?,
                 (other, true) => return Err(fields::wrong("model", &other, "a text")),
                 (other, false) => {
-                    out.losses.value("model", &other);
+                    self.out.losses.add_value("model", &other);
                     String::new()
                 }
             };
         }
-        let lang = fields::string(object, "lang")?;
-        transcript.lang = lang.or(fields::string(object, "language")?);
-        let group = match own.group {
+        let lang = fields::string(&mut self.object, "lang")?;
+        self.transcript.lang = lang.or(fields::string(&mut self.object, "language")?);
+        let is_requested = self.asked.group.is_some();
+        let group = match self.own.remove("--group-field") {
             Some(group) => Some(group),
-            None if own.grouped => None,
-            None if self.guesses() => prompt(&names.group, object, out),
-            None => paths::first(object, &names.group),
+            None if is_requested => None,
+            None if self.guesses() => take_prompt(&names.group, &mut self.object, self.out),
+            None => paths::take_first(&mut self.object, &names.group),
         };
         let group = match group {
             Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
@@ -435,61 +439,27 @@ impl TableReader {
             Some(other) => Some(other.to_string()),
         };
         let known = group.map(|text| {
-            let name = text.chars().count() <= NAME && !text.contains(' ');
-            if own.grouped && name {
+            let name = text.chars().count() <= MAX_GROUP_CHARS && !text.contains(' ');
+            if is_requested && name {
                 text
             } else {
                 group_of(&text)
             }
         });
-        transcript.group = known.or(transcript.group.take());
-        let time = self.part(own.time, &names.time, "--time-field", object, out);
-        keep(&mut transcript.meta, "time", time);
+        self.transcript.group = known.or(self.transcript.group.take());
+        let time = self.take_value("--time-field", &names.time);
+        keep(&mut self.transcript.meta, "time", time);
         Ok(())
     }
 }
 
 /// The maximum length of a group's name, in chars. A longer text, or one with a space, is a prompt and is hashed.
-const NAME: usize = 64;
-
-/// The requested parts, taken out of a record.
-#[derive(Default)]
-struct RecordParts {
-    text: Option<Value>,
-    reasoning: Option<Value>,
-    finish: Option<Value>,
-    id: Option<Value>,
-    group: Option<Value>,
-    /// Whether a column for the group was requested.
-    grouped: bool,
-    model: Option<Value>,
-    time: Option<Value>,
-}
-
-impl RecordParts {
-    fn from_fields(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
-        let mut part = |path: &Option<String>, option: &str| match path {
-            None => Ok(None),
-            Some(path) => column(object, path, option),
-        };
-        let parts = Self {
-            text: part(&fields.text, "--text-field")?,
-            reasoning: part(&fields.reasoning, "--reasoning-field")?,
-            finish: part(&fields.finish, "--finish-field")?,
-            id: part(&fields.id, "--id-field")?,
-            group: part(&fields.group, "--group-field")?,
-            grouped: fields.group.is_some(),
-            model: part(&fields.model, "--model-field")?,
-            time: part(&fields.time, "--time-field")?,
-        };
-        Ok(parts)
-    }
-}
+const MAX_GROUP_CHARS: usize = 64;
 
 /// Takes the value at an option's path. A list in the path must be explicit: `[]` or `[0]`.
-fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
+fn take_path(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
-        let mut all = paths::all(object, path);
+        let mut all = paths::take_all(object, path);
         return Ok(match all.len() {
             0 => None,
             1 => all.pop(),
@@ -515,7 +485,7 @@ fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>
     }
 }
 
-fn label(name: &str, value: Value) -> Result<String, WireFault> {
+fn read_label(name: &str, value: Value) -> Result<String, WireFault> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
@@ -523,12 +493,13 @@ fn label(name: &str, value: Value) -> Result<String, WireFault> {
     }
 }
 
-fn says_thought(object: &Object) -> bool {
+/// Returns whether a column named for thinking holds a text.
+fn holds_thinking(object: &Object) -> bool {
     let filled = |name: &String| lookup(object, name).is_some_and(|(_, value)| value.is_string());
-    NAMES.reasoning.iter().any(filled)
+    COMMON_COLUMNS.reasoning.iter().any(filled)
 }
 
-/// Rejects a text that is the JSON of an API, since the answer is inside it.
+/// Rejects a text that is the JSON of an API, since the answer is inside the JSON.
 fn reject_api_json(text: &str) -> Result<(), WireFault> {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
@@ -550,7 +521,7 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
 impl RecordReader for TableReader {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
-        self.records(object, &place, out)
+        self.read_rows(object, &place, out)
     }
 
     fn end(&mut self, out: &mut Intake) {
@@ -574,38 +545,12 @@ impl RecordReader for TableReader {
                 "the column that holds the text, said with --text-field".to_owned(),
             ),
         };
-        out.nothing = Some(WireFault::new(what, expected));
+        out.no_output = Some(WireFault::new(what, expected));
     }
 }
 
-/// Adds the events and the group of messages.
-fn add_messages(
-    transcript: &mut Transcript,
-    messages: Vec<Value>,
-    field: &str,
-    out: &mut Intake,
-) -> Result<(), WireFault> {
-    let path = format!("{field}[]");
-    let mut conversation = Conversation::default();
-    for message in messages {
-        let message = fields::as_object(&path, message)?;
-        conversation.message(message, &path, None, out)?;
-    }
-    if conversation.turns() == 0 {
-        return Err(WireFault::new(
-            "no message of the model",
-            "one with the role `assistant`",
-        ));
-    }
-    let args = arguments(&conversation.events).map(Value::from);
-    keep(&mut transcript.meta, "args", args);
-    transcript.group = conversation.group();
-    transcript.events = conversation.events;
-    Ok(())
-}
-
-/// Returns the answers of several turns. An answer that is not text is a call: the tool's name and arguments.
-fn turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
+/// Reads the answers of several turns. An answer that is not text is a call: the tool's name and arguments.
+fn read_turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();
@@ -625,26 +570,19 @@ fn turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {
-                    run.act(
-                        Body::ToolCall {
-                            id: None,
-                            name,
-                            arguments: written(arguments),
-                        },
-                        None,
-                    );
+                    run.add_action(tool_call(None, name, written_arguments(arguments)), None);
                     events.append(&mut run.events);
                 }
             }
             Value::Null => {}
-            other => out.losses.value("(answers)[]", &other),
+            other => out.losses.add_value("(answers)[]", &other),
         }
     }
     events
 }
 
-/// Takes the prompt, which gives the transcript its group and is not kept.
-fn prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
+/// Takes the prompt, from which the group of the transcript is computed.
+fn take_prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
     let mut asked = Vec::new();
     for name in names {
         if lookup(object, name).is_some_and(|(_, value)| value.is_string())
@@ -657,18 +595,18 @@ fn prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Val
     (!asked.is_empty()).then(|| asked.join("\n").into())
 }
 
-/// Keeps columns that a selection may use. Others are losses.
-fn columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
+/// Keeps the columns that a selection may use. The others are losses.
+fn keep_columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
     for (name, value) in object {
         let short = match &value {
             Value::Number(_) | Value::Bool(_) => true,
-            Value::String(text) => !text.is_empty() && text.chars().count() <= SHORT,
+            Value::String(text) => !text.is_empty() && text.chars().count() <= MAX_META_CHARS,
             _ => false,
         };
         if short {
             drop(meta.insert(name, value))
         } else {
-            losses.value(&name, &value)
+            losses.add_value(&name, &value)
         }
     }
 }

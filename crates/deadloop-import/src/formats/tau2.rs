@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep, keep_field, known_entry};
+use crate::reader::{Intake, keep, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
@@ -12,7 +12,7 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-known_entry! { Tau2 = is_tau2, "tau2", "results of tau2-bench: simulations with their messages"; }
+known_entry! { @read_results = is_tau2, "tau2", "results of tau2-bench: simulations with their messages"; }
 
 fn is_tau2(object: &Object) -> bool {
     let runs = object.get("simulations").is_some_and(Value::is_array);
@@ -20,34 +20,29 @@ fn is_tau2(object: &Object) -> bool {
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
 }
 
-#[derive(Default)]
-struct Tau2;
-
-impl RecordReader for Tau2 {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.into_place_and_object()?;
-        let info = fields::object(&mut object, "info")?.unwrap_or_default();
-        let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
-        if runs.is_empty() {
-            out.pass("simulations (none)");
-            return Ok(());
-        }
-        let mut found = Vec::new();
-        for run in runs {
-            let run = fields::as_object("simulations[]", run)?;
-            found.push(simulation(run, &info, &place, out)?);
-        }
-        // The tasks and their right answers.
-        if fields::any(&mut object, "tasks").is_some() {
-            out.losses.add("tasks");
-        }
-        out.losses.rest("", &object);
-        found.into_iter().for_each(|entry| out.emit(entry));
-        Ok(())
+fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, mut object) = record.into_place_and_object()?;
+    let info = fields::object(&mut object, "info")?.unwrap_or_default();
+    let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
+    if runs.is_empty() {
+        out.pass("simulations (none)");
+        return Ok(());
     }
+    let mut found = Vec::new();
+    for run in runs {
+        let run = fields::as_object("simulations[]", run)?;
+        found.push(read_simulation(run, &info, &place, out)?);
+    }
+    // The tasks and their right answers.
+    if fields::any(&mut object, "tasks").is_some() {
+        out.losses.add("tasks");
+    }
+    out.losses.add_rest("", &object);
+    found.into_iter().for_each(|entry| out.emit(entry));
+    Ok(())
 }
 
-fn simulation(
+fn read_simulation(
     mut run: Object,
     info: &Object,
     place: &Place,
@@ -71,9 +66,9 @@ fn simulation(
     }
     let reason = fields::string(&mut run, "termination_reason")?;
     conversation.finish(reason.as_deref().map(finish_reason).map(str::to_owned));
-    let mut entry = conversation.entry(place.clone());
+    let mut entry = conversation.into_entry(place.clone());
     let transcript = &mut entry.transcript;
-    // Results without tasks have an id for each run, or none.
+    // A run without a task has an id of its own, or none.
     match (task, own) {
         (Some(task), _) => {
             transcript.id = format!("{}/{task}-{trial}", out.stem());
@@ -94,7 +89,7 @@ fn simulation(
         out.losses.add("simulations[].reward_info");
     }
     fields::away(&mut run, "timestamp start_time end_time duration seed");
-    out.losses.rest("simulations[]", &run);
+    out.losses.add_rest("simulations[]", &run);
     Ok(entry)
 }
 
@@ -138,7 +133,7 @@ fn add_message(
             }
         }
     }
-    run.message(message, "messages[]", t_ms, out)
+    run.add_message(message, "messages[]", t_ms, out)
 }
 
 /// Returns the usual finish reason for the end of a run.

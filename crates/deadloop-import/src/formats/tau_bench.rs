@@ -4,42 +4,37 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep_field, known_entry};
+use crate::reader::{Intake, keep_field, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { TauBench = is_tau_bench, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
+known_entry! { @read_result = is_tau_bench, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 
 fn is_tau_bench(object: &Object) -> bool {
     let traj = object.get("traj").is_some_and(Value::is_array);
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
 
-#[derive(Default)]
-struct TauBench;
-
-impl RecordReader for TauBench {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.into_place_and_object()?;
-        let task = fields::label(&mut object, "task_id");
-        let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;
-        let trial = fields::count(&mut object, "trial")?.unwrap_or(0);
-        let mut run = Conversation::default();
-        for message in fields::need_list(&mut object, "traj", "a list of messages")? {
-            let mut message = fields::as_object("traj[]", message)?;
-            // The tool of a result, which its call has too.
-            fields::any(&mut message, "name");
-            run.message(message, "traj[]", None, out)?;
-        }
-        let mut entry = run.entry(place);
-        let transcript = &mut entry.transcript;
-        transcript.id = format!("{}/{task}-{trial}", out.stem());
-        transcript.group = Some(format!("task-{task}"));
-        keep_field(&mut transcript.meta, "reward", &mut object, "reward");
-        out.losses.rest("", &object);
-        out.emit(entry);
-        Ok(())
+fn read_result(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, mut object) = record.into_place_and_object()?;
+    let task = fields::label(&mut object, "task_id");
+    let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;
+    let trial = fields::count(&mut object, "trial")?.unwrap_or(0);
+    let mut run = Conversation::default();
+    for message in fields::need_list(&mut object, "traj", "a list of messages")? {
+        let mut message = fields::as_object("traj[]", message)?;
+        // The tool of a result, which its call has too.
+        fields::any(&mut message, "name");
+        run.add_message(message, "traj[]", None, out)?;
     }
+    let mut entry = run.into_entry(place);
+    let transcript = &mut entry.transcript;
+    transcript.id = format!("{}/{task}-{trial}", out.stem());
+    transcript.group = Some(format!("task-{task}"));
+    keep_field(&mut transcript.meta, "reward", &mut object, "reward");
+    out.losses.add_rest("", &object);
+    out.emit(entry);
+    Ok(())
 }

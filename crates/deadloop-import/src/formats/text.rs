@@ -2,7 +2,7 @@
 //!
 //! The transcript is named after the file.
 
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, entry};
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::RecordedEvent;
@@ -11,9 +11,9 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "text",
     help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
-    // A text may be anything: a log, a page, user input.
+    // No mark tells an answer of a model from another text.
     by: FormatReader::Code {
-        knows: |_| FormatCertainty::No,
+        certainty: |_| FormatCertainty::No,
         reader: || Box::new(TextReader),
     },
     shape: Some(FileShape::Text),
@@ -24,9 +24,9 @@ struct TextReader;
 
 impl RecordReader for TextReader {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, text) = record.text()?;
+        let (place, text) = record.into_place_and_text()?;
         let events = out.split_thinking(text).map(RecordedEvent::new);
-        let mut entry = entry(place, events.collect());
+        let mut entry = new_entry(place, events.collect());
         entry.transcript.id = out.stem().to_owned();
         out.emit(entry);
         Ok(())

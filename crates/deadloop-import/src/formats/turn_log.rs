@@ -5,15 +5,15 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::conversation::{Conversation, tool_call};
-use crate::sessions::spans::words;
+use crate::reader::{Intake, known_entry};
+use crate::sessions::conversation::{Conversation, take_call};
+use crate::sessions::spans::join_words;
 use crate::source::records::SourceRecord;
-use deadloop_corpus::Body;
+use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-known_entry! { TurnLog = is_turn_log, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
+known_entry! { @read_conversation = is_turn_log, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
 fn is_turn_log(object: &Object) -> bool {
     let turn = |turn: &Value| turn.get("request").is_some() && turn.get("response").is_some();
@@ -21,68 +21,59 @@ fn is_turn_log(object: &Object) -> bool {
     turns.is_some_and(|turns| turns.iter().take(4).any(turn))
 }
 
-#[derive(Default)]
-struct TurnLog;
-
-impl RecordReader for TurnLog {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
-        let (place, mut object) = record.into_place_and_object()?;
-        let mut run = Conversation::default();
-        for turn in fields::need_list(&mut object, "turns", "a list of turns")? {
-            let turn = fields::as_object("turns[]", turn)?;
-            exchange(&mut run, turn, out)?;
-        }
-        let id = fields::label(&mut object, "id");
-        let mut entry = run.entry(place);
-        entry.transcript.id = id.unwrap_or_default();
-        out.losses.rest("", &object);
-        out.emit(entry);
-        Ok(())
+fn read_conversation(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    let (place, mut object) = record.into_place_and_object()?;
+    let mut run = Conversation::default();
+    for turn in fields::need_list(&mut object, "turns", "a list of turns")? {
+        let turn = fields::as_object("turns[]", turn)?;
+        add_exchange(&mut run, turn, out)?;
     }
+    let id = fields::label(&mut object, "id");
+    let mut entry = run.into_entry(place);
+    entry.transcript.id = id.unwrap_or_default();
+    out.losses.add_rest("", &object);
+    out.emit(entry);
+    Ok(())
 }
 
 /// Adds a user message and everything after it.
-fn exchange(run: &mut Conversation, mut turn: Object, out: &mut Intake) -> Result<(), WireFault> {
+fn add_exchange(
+    run: &mut Conversation,
+    mut turn: Object,
+    out: &mut Intake,
+) -> Result<(), WireFault> {
     let mut request = fields::object(&mut turn, "request")?.unwrap_or_default();
-    run.user(
-        fields::string(&mut request, "message")?.unwrap_or_default(),
-        None,
-    );
+    let question = fields::string(&mut request, "message")?;
+    run.add_user(question.unwrap_or_default(), None);
     let mut results = fields::object(&mut turn, "toolCallResults")?.unwrap_or_default();
     let mut calls = Vec::new();
     for call in fields::list(&mut turn, "toolCalls")?.unwrap_or_default() {
         let mut call = fields::as_object("toolCalls[]", call)?;
-        let body = tool_call(&mut call)?;
+        let body = take_call(&mut call)?;
         if let Body::ToolCall { id: Some(id), .. } = &body {
             calls.push(id.clone());
         }
-        run.act(body, None);
+        run.add_action(body, None);
     }
-    // Results are in the order of the calls, then those without a call.
-    let known = calls
-        .into_iter()
-        .filter_map(|id| Some((id.clone(), results.remove(&id)?)));
+    // The results of calls come in the order of the calls, and those without a call come last.
+    let known = calls.into_iter();
+    let known = known.filter_map(|id| Some((id.clone(), results.remove(&id)?)));
     let known: Vec<(String, Value)> = known.collect();
     for (id, content) in known.into_iter().chain(results) {
-        let body = Body::ToolResult {
-            id: Some(id),
-            content: words(Some(content)),
-            error: None,
-        };
-        run.push(body, None);
+        run.push(tool_result(Some(id), join_words(Some(content)), None), None);
     }
     let mut response = fields::object(&mut turn, "response")?.unwrap_or_default();
     let text = fields::string(&mut response, "message")?.unwrap_or_default();
     run.add_answer(text, None, out);
-    // Summaries of earlier turns are kept where they were made.
+    // The metadata may have a summary of earlier turns.
     if let Some(metadata) = fields::any(&mut turn, "metadata")
         && let Some(event) = run.last_turn()
     {
         event.rest.insert("metadata".to_owned(), metadata);
     }
     fields::any(&mut turn, "id");
-    out.losses.rest("turns[].request", &request);
-    out.losses.rest("turns[].response", &response);
-    out.losses.rest("turns[]", &turn);
+    out.losses.add_rest("turns[].request", &request);
+    out.losses.add_rest("turns[].response", &response);
+    out.losses.add_rest("turns[]", &turn);
     Ok(())
 }

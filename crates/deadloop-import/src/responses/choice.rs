@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use crate::reader::Intake;
-use crate::sessions::conversation::written;
-use deadloop_corpus::{Body, RecordedEvent};
+use crate::sessions::conversation::written_arguments;
+use deadloop_corpus::{Body, RecordedEvent, tool_call};
 use deadloop_stream::reader::content::{CallPiece, TokenCounts};
 use deadloop_stream::think::{ThinkSplitter, join};
 
@@ -14,7 +14,7 @@ use deadloop_stream::think::{ThinkSplitter, join};
 pub(crate) struct ResponseChoice {
     pub(crate) index: u64,
     events: Vec<RecordedEvent>,
-    /// The splitter of tags in answers. `None` once thinking came in a field of its own.
+    /// The splitter of tags in answers. `None` after thinking in a field of its own.
     splitter: Option<ThinkSplitter>,
     /// The calls of tools so far: the key that joins their pieces, and the index of the event.
     calls: Vec<(String, usize)>,
@@ -22,7 +22,7 @@ pub(crate) struct ResponseChoice {
 }
 
 impl ResponseChoice {
-    /// Creates an empty answer. `tags` says whether its text may hold `<think>`.
+    /// Creates an empty answer. With `tags`, the text may hold `<think>`.
     pub(crate) fn new(index: u64, out: &Intake, tags: bool) -> Self {
         Self {
             index,
@@ -34,15 +34,15 @@ impl ResponseChoice {
     }
 
     /// Adds the next event.
-    pub(crate) fn event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Intake) {
+    pub(crate) fn add_event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Intake) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
                 let mut pieces = Vec::new();
                 splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
-                let events = pieces
-                    .into_iter()
-                    .map(|(side, text)| RecordedEvent::at(side.body(text), event.t_ms.or(t_ms)));
+                let t_ms = event.t_ms.or(t_ms);
+                let pieces = pieces.into_iter();
+                let events = pieces.map(|(side, text)| RecordedEvent::at(side.body(text), t_ms));
                 self.events.extend(events);
                 return;
             }
@@ -60,7 +60,7 @@ impl ResponseChoice {
     }
 
     /// Adds a piece of a call to the call with the same key, or starts a call.
-    pub(crate) fn call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Intake) {
+    pub(crate) fn add_call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Intake) {
         let joins = |key: &String| !key.is_empty() && *key == call.key;
         let known = self.calls.iter().rfind(|(key, _)| joins(key));
         if let Some((_, at)) = known
@@ -73,12 +73,8 @@ impl ResponseChoice {
             && (call.id.is_none() || id.is_none() || *id == call.id)
         {
             *id = id.take().or(call.id);
-            name.push_str(
-                call.name
-                    .as_deref()
-                    .filter(|more| more != name)
-                    .unwrap_or(""),
-            );
+            let more = call.name.as_deref().filter(|more| more != name);
+            name.push_str(more.unwrap_or(""));
             text.push_str(&call.arguments);
             return;
         }
@@ -87,15 +83,11 @@ impl ResponseChoice {
             self.splitter = Some(ThinkSplitter::new(out.options.think.clone()));
         }
         self.calls.push((call.key, self.events.len()));
-        let body = Body::ToolCall {
-            id: call.id,
-            name: call.name.unwrap_or_default(),
-            arguments: Value::String(call.arguments),
-        };
+        let body = tool_call(call.id, call.name.unwrap_or_default(), call.arguments);
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// Ends the search for tags. Text that was held back becomes an event.
+    /// Ends the search for tags. The text that the splitter holds back becomes an event.
     fn release(&mut self, t_ms: Option<f64>) {
         let Some(splitter) = self.splitter.take() else {
             return;
@@ -107,43 +99,41 @@ impl ResponseChoice {
         });
     }
 
-    /// Returns the events. `shift` is the time from the request to its first object.
-    pub(crate) fn end(mut self, shift: f64, tokens: Option<TokenCounts>) -> Vec<RecordedEvent> {
+    /// Converts the answer to its events. `shift` is the time from the request to the first object, in milliseconds.
+    pub(crate) fn into_events(
+        mut self,
+        shift: f64,
+        tokens: Option<TokenCounts>,
+    ) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
         self.release(last);
         for (_, at) in &self.calls {
-            if let Some(Body::ToolCall { arguments, .. }) =
-                self.events.get_mut(*at).map(|event| &mut event.body)
-            {
-                *arguments = written(std::mem::take(arguments));
+            if let Body::ToolCall { arguments, .. } = &mut self.events[*at].body {
+                *arguments = written_arguments(std::mem::take(arguments));
             }
         }
         // A single time for all events carries no information.
-        let timed = self
-            .events
-            .iter()
-            .any(|e| e.t_ms.is_some_and(|t| t + shift > 0.0));
+        let mut times = self.events.iter().filter_map(|event| event.t_ms);
+        let timed = times.any(|t_ms| t_ms + shift > 0.0);
         for event in &mut self.events {
-            event.t_ms = event
-                .t_ms
-                .filter(|_| timed)
-                .and_then(|t_ms| micros(t_ms + shift));
+            let t_ms = event.t_ms.filter(|_| timed);
+            event.t_ms = t_ms.and_then(|t_ms| round_to_micros(t_ms + shift));
         }
         if let Some(tokens) = tokens {
-            count(&mut self.events, tokens);
+            set_tokens(&mut self.events, tokens);
         }
         self.events
     }
 }
 
 /// Rounds a difference of times to the microsecond, the precision of recorded clocks.
-fn micros(t_ms: f64) -> Option<f64> {
+fn round_to_micros(t_ms: f64) -> Option<f64> {
     let micros = (t_ms.max(0.0) * 1e3).round() / 1e3;
     micros.is_finite().then_some(micros)
 }
 
 /// Sets the token counts of texts that came in one piece each.
-fn count(events: &mut [RecordedEvent], tokens: TokenCounts) {
+fn set_tokens(events: &mut [RecordedEvent], tokens: TokenCounts) {
     let is = |wanted: bool| {
         move |event: &&RecordedEvent| match event.body {
             Body::Reasoning(_) => wanted,
@@ -151,12 +141,10 @@ fn count(events: &mut [RecordedEvent], tokens: TokenCounts) {
             _ => false,
         }
     };
-    let called = events
-        .iter()
-        .any(|event| matches!(event.body, Body::ToolCall { .. }));
+    let is_call = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
     let pieces = [true, false].map(|thinking| events.iter().filter(is(thinking)).count());
     let [thinking, answer] = match (pieces, tokens.reasoning) {
-        _ if called => return,
+        _ if events.iter().any(is_call) => return,
         ([1, 0], _) => [tokens.all, 0],
         ([0, 1], None | Some(0)) => [0, tokens.all],
         ([1, 1], Some(reasoning)) => [reasoning, tokens.all.saturating_sub(reasoning)],

@@ -1,4 +1,4 @@
-//! Envelopes of recorders around an API's objects: times, ids, requests.
+//! [`Payload`]: an API's object without the envelope of its recorder. `envelope.toml` has the fields of envelopes.
 //!
 //! | written by | looks like |
 //! |---|---|
@@ -12,12 +12,14 @@
 //! | invocation logs of Bedrock | `{"modelId", "input": {"inputBodyJson"}, "output": {"outputBodyJson"}}` |
 //! | batches of Vertex AI | `{"request": {"contents"}, "response": {…}, "processed_time"}` |
 
-use serde_json::Value;
+use std::sync::LazyLock;
 
-use crate::source::records;
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::reader::Intake;
 use crate::sessions::conversation::{Conversation, group_of};
+use crate::source::records;
 use deadloop_stream::PromptInfo;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
@@ -42,59 +44,31 @@ pub(crate) struct Payload {
     pub(crate) user: Vec<String>,
 }
 
-/// The fields that may hold the object, outermost first.
-const INNER: [&str; 14] = [
-    "response",
-    "body",
-    "result",
-    "message",
-    "data",
-    "chunk",
-    "event",
-    "raw",
-    "payload",
-    "line",
-    "response_body",
-    "modelOutput",
-    "output",
-    "outputBodyJson",
-];
-/// The fields that may hold the request.
-const REQUEST: [&str; 5] = [
-    "request",
-    "request_body",
-    "modelInput",
-    "inputBodyJson",
-    "input",
-];
-/// The names of the request's id.
-const IDS: [&str; 4] = ["custom_id", "request_id", "requestId", "recordId"];
-/// The names of times on a clock.
-const CLOCK: [&str; 11] = [
-    "timestamp",
-    "startTime",
-    "request_created_at",
-    "processed_time",
-    "time",
-    "ts",
-    "received_at",
-    "created_at",
-    "at",
-    "date",
-    "t",
-];
-/// The names of milliseconds since the request, then those of seconds.
-const MILLIS: [&str; 3] = ["t_ms", "elapsed_ms", "ms"];
-const SECONDS: [&str; 3] = ["elapsed", "elapsed_s", "offset"];
-const DEPTH: usize = 3;
+/// The names of the fields of envelopes: `envelope.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EnvelopeNames {
+    inner: Vec<String>,
+    request: Vec<String>,
+    id: Vec<String>,
+    clock: Vec<String>,
+    millis: Vec<String>,
+    seconds: Vec<String>,
+}
+
+static NAMES: LazyLock<EnvelopeNames> = LazyLock::new(|| {
+    let names = toml::from_str(include_str!("envelope.toml"));
+    names.unwrap_or_else(|why| unreachable!("envelope: {why}"))
+});
+
+/// The maximum number of envelopes inside each other.
+const MAX_DEPTH: usize = 3;
 
 /// Returns whether `known` recognizes this object or one inside, also as a string.
 pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
     fn contains_known(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
         // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
-        let mut inner = object
-            .iter()
-            .filter(|(name, _)| INNER.contains(&name.as_str()));
+        let mut inner = object.iter().filter(|(name, _)| NAMES.inner.contains(name));
         let deeper = |(_, value): (&String, &Value)| match value {
             Value::Object(part) => contains_known(part, known, depth - 1),
             Value::String(text) => {
@@ -104,7 +78,7 @@ pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
         };
         known(object) || (depth > 0 && inner.any(deeper))
     }
-    contains_known(object, known, DEPTH)
+    contains_known(object, known, MAX_DEPTH)
 }
 
 /// Parses a text as an object.
@@ -126,44 +100,40 @@ pub(crate) fn open(
 ) -> Result<Payload, WireFault> {
     let mut opened = Payload::default();
     let mut object = object;
-    for _ in 0..=DEPTH {
+    for _ in 0..=MAX_DEPTH {
         if known(&object) {
-            opened.times(&mut object);
+            opened.take_times(&mut object);
             opened.object = object;
             return Ok(opened);
         }
         let Some((name, inside)) = unwrap(&mut object, known) else {
             break;
         };
-        opened.note(&mut object, out)?;
+        opened.take_envelope(&mut object, out)?;
         out.losses
-            .rest(if name == "body" { "response" } else { "" }, &object);
+            .add_rest(if name == "body" { "response" } else { "" }, &object);
         object = inside;
     }
     Err(unknown_object(&object))
 }
 
-/// Takes the first part with a recognized object inside, otherwise the first object.
+/// Takes the first part with a recognized object inside, or the first object if no part has one.
 fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
-    for name in INNER {
+    for name in &NAMES.inner {
         if let Some(Value::String(text)) = object.get(name)
             && let Some(inside) = parse_object(text)
         {
-            object.insert(name.to_owned(), Value::Object(inside));
+            object.insert(name.clone(), Value::Object(inside));
         }
     }
     let parts = || {
-        INNER
-            .into_iter()
-            .filter(|name| object.get(*name).is_some_and(Value::is_object))
+        let names = NAMES.inner.iter();
+        names.filter_map(|name| Some((name, object.get(name)?.as_object()?)))
     };
-    let holds = |name: &&str| {
-        let part = object.get(*name).and_then(Value::as_object);
-        part.is_some_and(|part| holds(part, known))
-    };
-    let name = parts().find(holds).or_else(|| parts().next())?;
+    let held = parts().find(|(_, part)| holds(part, known));
+    let (name, _) = held.or_else(|| parts().next())?;
     match object.remove(name) {
-        Some(Value::Object(part)) => Some((name, part)),
+        Some(Value::Object(part)) => Some((name.as_str(), part)),
         _ => None,
     }
 }
@@ -185,48 +155,52 @@ fn unknown_object(object: &Object) -> WireFault {
 }
 
 impl Payload {
-    /// Creates a result without an envelope. `rest` holds the fields that no API has.
+    /// Creates a payload without an envelope. `rest` holds the fields that no API has.
     pub(crate) fn without_envelope(rest: Option<&mut Object>) -> Self {
         let mut opened = Self::default();
         if let Some(rest) = rest {
-            opened.times(rest);
+            opened.take_times(rest);
         }
         opened
     }
 
     /// Takes the times that recorders add to the fields of a chunk.
-    fn times(&mut self, object: &mut Object) {
-        self.since = self.since.or(time(object, &MILLIS, Value::as_f64));
-        self.at = self.at.or(time(object, &["received_at"], millis));
+    fn take_times(&mut self, object: &mut Object) {
+        let since = take_time(object, &NAMES.millis, Value::as_f64);
+        self.since = self.since.or(since);
+        self.at = self.at.or(take_time(object, &["received_at"], millis));
     }
 
     /// Takes the fields of the envelope itself.
-    fn note(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_envelope(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if self.id.is_none() {
-            self.id = IDS.iter().find_map(|name| fields::label(envelope, name));
+            let mut names = NAMES.id.iter();
+            self.id = names.find_map(|name| fields::label(envelope, name));
         }
         if self.model.is_none() {
             let names = ["model", "modelId"];
             self.model = names.iter().find_map(|name| fields::label(envelope, name));
         }
-        let since = time(envelope, &MILLIS, Value::as_f64);
-        let since = since.or_else(|| time(envelope, &SECONDS, |s| Some(s.as_f64()? * 1e3)));
+        let since = take_time(envelope, &NAMES.millis, Value::as_f64);
+        let since =
+            since.or_else(|| take_time(envelope, &NAMES.seconds, |s| Some(s.as_f64()? * 1e3)));
         self.since = self.since.or(since);
-        self.at = self.at.or_else(|| time(envelope, &CLOCK, millis));
-        if let Some(mut request) = request(envelope) {
+        let at = || take_time(envelope, &NAMES.clock, millis);
+        self.at = self.at.or_else(at);
+        if let Some(mut request) = take_request(envelope) {
             let model = fields::label(&mut request, "model");
             self.model = self.model.take().or(model);
             self.user = PromptInfo::in_request(&request);
-            self.group = prompt(&mut request, out)?;
-            out.losses.rest("request", &request);
+            self.group = take_group(&mut request, out)?;
+            out.losses.add_rest("request", &request);
         }
         Ok(())
     }
 }
 
-/// Takes the request from the envelope: a field, a nested field, a string, or the messages alone.
-fn request(envelope: &mut Object) -> Option<Object> {
-    for name in REQUEST {
+/// Takes the request out of the envelope: a field, a nested field, a string, or the messages alone.
+fn take_request(envelope: &mut Object) -> Option<Object> {
+    for name in &NAMES.request {
         let inside = match envelope.get(name) {
             Some(Value::Object(_)) => fields::any(envelope, name),
             Some(Value::String(text)) => parse_object(text).map(Value::Object),
@@ -235,7 +209,7 @@ fn request(envelope: &mut Object) -> Option<Object> {
         if let Some(Value::Object(mut inside)) = inside {
             envelope.remove(name);
             return match inside.get("inputBodyJson") {
-                Some(Value::Object(_)) => request(&mut inside),
+                Some(Value::Object(_)) => take_request(&mut inside),
                 _ => Some(inside),
             };
         }
@@ -250,22 +224,18 @@ fn request(envelope: &mut Object) -> Option<Object> {
 }
 
 /// Takes the first of these fields that is a time.
-fn time(object: &mut Object, names: &[&str], read: fn(&Value) -> Option<f64>) -> Option<f64> {
-    // Most objects have no time, which this check shows without a look-up for each name.
-    if !object.keys().any(|key| names.contains(&key.as_str())) {
-        return None;
-    }
-    let is_time = |name: &&&str| {
-        object
-            .get(**name)
-            .is_some_and(|value| read(value).is_some())
-    };
-    let name = names.iter().find(is_time)?;
-    read(&object.remove(*name)?)
+fn take_time(
+    object: &mut Object,
+    names: &[impl AsRef<str>],
+    read: fn(&Value) -> Option<f64>,
+) -> Option<f64> {
+    let mut names = names.iter().map(AsRef::as_ref);
+    let name = names.find(|name| fields::get(object, name).is_some_and(|v| read(v).is_some()))?;
+    read(&object.remove(name)?)
 }
 
-/// Takes the prompt of a request, and returns its group.
-fn prompt(request: &mut Object, out: &mut Intake) -> Result<Option<String>, WireFault> {
+/// Takes the prompt out of a request. Returns the group of the prompt.
+fn take_group(request: &mut Object, out: &mut Intake) -> Result<Option<String>, WireFault> {
     if let Some(text) = fields::any(request, "prompt") {
         return Ok(text.as_str().map(group_of));
     }
@@ -279,12 +249,12 @@ fn prompt(request: &mut Object, out: &mut Intake) -> Result<Option<String>, Wire
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }
-        // Of the messages before the response, only those of the user are kept.
+        // Only user messages are kept of the messages before the response.
         let of_user = message.get("role").and_then(Value::as_str) == Some("user");
         if conversation.prompt.is_some() && !of_user {
             out.losses.add("request.messages[]");
         }
-        conversation.message(message, "request.messages[]", None, out)?;
+        conversation.add_message(message, "request.messages[]", None, out)?;
     }
     Ok(conversation.group())
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::reader::{Intake, entry};
+use crate::reader::{Intake, new_entry};
 use crate::responses::choice::ResponseChoice;
 use crate::responses::envelope::Payload;
 use deadloop_corpus::{Body, Place, RecordedEvent};
@@ -13,9 +13,9 @@ use deadloop_stream::reader::content::{ObjectContent, ObjectPart, TokenCounts};
 
 /// A response that has not ended.
 pub(crate) struct PartialResponse {
-    /// The name in its chunks.
+    /// The id of the response in its chunks.
     pub(crate) name: Option<String>,
-    /// The id of the recorder.
+    /// The id of the request in its envelope.
     id: Option<String>,
     model: Option<String>,
     group: Option<String>,
@@ -26,14 +26,14 @@ pub(crate) struct PartialResponse {
     last: Place,
     pub(crate) meta: Map<String, Value>,
     tokens: Option<TokenCounts>,
-    /// The times of the response's first and last objects, and its duration.
+    /// The times of the first and the last object, and the duration of the response.
     began: Option<f64>,
     at: Option<f64>,
     took: Option<f64>,
-    /// Number of records that could not be read while the response was open.
+    /// The number of records that could not be read while the response was open.
     pub(crate) gaps: u64,
     pub(crate) ended: bool,
-    /// Whether each chunk has a name of its own.
+    /// Whether each chunk has an id of its own.
     pub(crate) renamed: bool,
     choices: Vec<ResponseChoice>,
 }
@@ -61,10 +61,10 @@ impl PartialResponse {
         }
     }
 
-    /// Returns whether an object belongs to this response. Names are compared, or models if there is no name.
-    pub(crate) fn is_of(&self, said: &ObjectContent) -> bool {
+    /// Returns whether an object belongs to this response, by its name, or without a name by its model.
+    pub(crate) fn contains(&self, said: &ObjectContent) -> bool {
         match (&said.response, &said.model) {
-            (Some(_), _) if self.renamed && said.goes_on => self.may_be_by(said),
+            (Some(_), _) if self.renamed && said.goes_on => self.may_share_model(said),
             // A response whose beginning was not recorded gets its name at its end.
             (Some(name), _) => match &self.name {
                 Some(own) => own == name,
@@ -80,32 +80,31 @@ impl PartialResponse {
     }
 
     /// Returns whether an object may be from the model of this response.
-    pub(crate) fn may_be_by(&self, said: &ObjectContent) -> bool {
+    pub(crate) fn may_share_model(&self, said: &ObjectContent) -> bool {
         let both = self.model.as_ref().zip(said.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
     /// Returns whether the response is finished and the object adds text or calls to it.
-    pub(crate) fn goes_on_without(&self, said: &ObjectContent) -> bool {
-        let new = |(index, part): &(u64, ObjectPart)| {
-            let finished = self.choices.iter().any(|c| c.index == *index && c.finished);
-            let text = match part {
-                ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
-                ObjectPart::Call(_) => true,
-                ObjectPart::Over(_) => false,
-            };
-            finished && text
+    pub(crate) fn is_done_before(&self, said: &ObjectContent) -> bool {
+        let adds = |(index, part): &(u64, ObjectPart)| {
+            let mut choices = self.choices.iter();
+            choices.any(|choice| choice.index == *index && choice.finished)
+                && match part {
+                    ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
+                    ObjectPart::Call(_) => true,
+                    ObjectPart::Over(_) => false,
+                }
         };
-        self.is_done() && said.parts.iter().any(new)
+        self.is_done() && said.parts.iter().any(adds)
     }
 
     /// Returns whether an object finishes an answer.
     pub(crate) fn is_end(said: &ObjectContent) -> bool {
-        let finish = |part: &ObjectPart| match part {
-            ObjectPart::Event(event) => matches!(event.body, Body::Finish { .. }),
-            ObjectPart::Call(_) | ObjectPart::Over(_) => false,
-        };
-        said.parts.iter().any(|(_, part)| finish(part))
+        let mut parts = said.parts.iter().map(|(_, part)| part);
+        parts.any(
+            |part| matches!(part, ObjectPart::Event(e) if matches!(e.body, Body::Finish { .. })),
+        )
     }
 
     /// Returns whether all answers are finished.
@@ -142,14 +141,14 @@ impl PartialResponse {
             self.set_metadata(name, value);
         }
         for (index, part) in said.parts {
-            if matches!(part, ObjectPart::Over(_)) {
-                // All pieces of a call are joined, in any order.
-                continue;
-            }
-            let choice = self.choice(index, out, tags);
             match part {
-                ObjectPart::Event(event) => choice.event(event, t_ms, out),
-                ObjectPart::Call(call) => choice.call(call, t_ms, out),
+                ObjectPart::Event(event) => {
+                    self.choice_at(index, out, tags).add_event(event, t_ms, out);
+                }
+                ObjectPart::Call(call) => {
+                    self.choice_at(index, out, tags).add_call(call, t_ms, out)
+                }
+                // All pieces of a call are joined, in any order.
                 ObjectPart::Over(_) => {}
             }
         }
@@ -166,12 +165,13 @@ impl PartialResponse {
         }
     }
 
-    fn choice(&mut self, index: u64, out: &Intake, tags: bool) -> &mut ResponseChoice {
+    /// Returns the choice with this index. A new choice is empty.
+    fn choice_at(&mut self, index: u64, out: &Intake, tags: bool) -> &mut ResponseChoice {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
-            self.choices
-                .insert(after, ResponseChoice::new(index, out, tags));
+            let choice = ResponseChoice::new(index, out, tags);
+            self.choices.insert(after, choice);
             after
         });
         &mut self.choices[at]
@@ -194,17 +194,15 @@ impl PartialResponse {
         let id = self.id.take().or(self.name.take());
         let several = self.choices.len() > 1;
         if self.choices.is_empty() {
-            self.choice(0, out, false);
+            self.choice_at(0, out, false);
         }
         for choice in std::mem::take(&mut self.choices) {
             let index = choice.index;
             let tokens = self.tokens.filter(|_| !several);
-            let user = self
-                .user
-                .iter()
-                .map(|text| RecordedEvent::new(Body::User(text.clone())));
-            let events = user.chain(choice.end(shift, tokens)).collect();
-            let mut entry = entry(self.place.clone(), events);
+            let user = self.user.iter().cloned().map(Body::User);
+            let user = user.map(RecordedEvent::new);
+            let events = user.chain(choice.into_events(shift, tokens)).collect();
+            let mut entry = new_entry(self.place.clone(), events);
             let transcript = &mut entry.transcript;
             transcript.id = match &id {
                 Some(id) if several => format!("{id}/{index}"),

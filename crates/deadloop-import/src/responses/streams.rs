@@ -1,19 +1,17 @@
 //! [`Streams`]: the responses of a file, built from an API's objects.
 //!
-//! The objects are chunks of streams, which may be interleaved, or whole responses.
+//! The objects are whole responses, or chunks of streams, which may be interleaved.
 //!
 //! A chunk belongs to the open response with its name, otherwise to the response with the last chunk. A response ends
-//! by its own mark, at `[DONE]`, or at the end of the file.
+//! by a mark in one of its chunks, at `[DONE]`, or at the end of the file.
 //!
-//! Some servers give each chunk an id of its own, which does not identify a response. So chunks wait if their id is
-//! unknown and they do not begin a response. A second chunk with one of the ids shows that ids are names, and each
-//! chunk is a response. Without a second chunk, they are one response.
+//! Some servers give each chunk an id of its own, which does not identify a response. So a chunk waits if its id is
+//! unknown and it does not begin a response. If a second chunk has one of the ids, ids are names of responses, and each
+//! waiting chunk is a response. Otherwise the waiting chunks are one response.
 
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader};
 use crate::responses::envelope::{self, Payload};
@@ -28,16 +26,15 @@ use deadloop_stream::reader::families::{self, Family};
 use deadloop_stream::wire::WireFault;
 
 /// The maximum number of finished responses that still wait for their usage.
-const FINISHED: usize = 16;
-/// The maximum number of open responses. Beyond it, the oldest counts as cut.
-const OPEN: usize = 1024;
+const MAX_FINISHED: usize = 16;
+/// The maximum number of open responses. One more ends the oldest, which then counts as cut.
+const MAX_OPEN: usize = 1024;
 
-/// The maximum number of chunks that wait for a second one with their id. This is also the number of responses that may
-/// begin at the same time.
-const WAITING: usize = 64;
+/// The maximum number of chunks that wait for a second chunk with their id.
+const MAX_WAITING: usize = 64;
 
 /// Returns the certainty that the first known object of a file is of this family.
-pub(crate) fn knows(head: &SourceHead, family: &'static Family) -> FormatCertainty {
+pub(crate) fn certainty_of(head: &SourceHead, family: &'static Family) -> FormatCertainty {
     match head.family.get_or_init(|| find_family(head)) {
         Some((of, true)) if of.name == family.name => FormatCertainty::Certain,
         // Agents' sessions hold an API's responses, and are recognized by the data around them.
@@ -65,10 +62,10 @@ fn find_family(head: &SourceHead) -> Option<FamilyMatch> {
 /// A reader of records of one family.
 pub(crate) struct Streams {
     family: &'static Family,
-    /// Whether the file is a log of several speakers. `[DONE]` then ends all open responses, and names are speakers.
+    /// Whether the file is a log of several speakers. `[DONE]` ends all responses of such a log, and names are speakers.
     session: bool,
-    /// Hashes of a session's events, since a reconnect replays its history.
-    sent: HashSet<u64>,
+    /// Hashes of the events of a session, since a reconnect replays the history.
+    seen: HashSet<u64>,
     /// The open responses, the last used one last.
     open: Vec<PartialResponse>,
     waiting: PendingChunks,
@@ -90,7 +87,7 @@ impl Streams {
         Self {
             family,
             session: false,
-            sent: HashSet::new(),
+            seen: HashSet::new(),
             open: Vec::new(),
             waiting: PendingChunks::default(),
         }
@@ -104,8 +101,8 @@ impl Streams {
         }
     }
 
-    /// Adds an object that may be in an envelope.
-    pub(crate) fn object(
+    /// Reads an object that may be in an envelope.
+    pub(crate) fn read_object(
         &mut self,
         object: Object,
         place: &Place,
@@ -120,8 +117,8 @@ impl Streams {
             out.losses.add("[] (replayed, and recorded before)");
             return Ok(());
         }
-        let said = (self.family.read)(std::mem::take(&mut opened.object))?;
-        self.add_object(said, opened, place, out);
+        let content = (self.family.read)(std::mem::take(&mut opened.object))?;
+        self.add_object(content, opened, place, out);
         Ok(())
     }
 
@@ -134,7 +131,7 @@ impl Streams {
             Some(id) => (event.get("agent_source"), id).hash(&mut hasher),
             None => event.hash(&mut hasher),
         }
-        !self.sent.insert(hasher.finish()) && replay
+        !self.seen.insert(hasher.finish()) && replay
     }
 
     /// Adds an object and the data of its envelope.
@@ -146,17 +143,16 @@ impl Streams {
         out: &mut Intake,
     ) {
         for (path, rest) in &said.rest {
-            out.losses.rest(path, rest);
+            out.losses.add_rest(path, rest);
         }
         if said.is_empty() {
             return;
         }
-        let waits = self.must_wait(&said);
-        if waits {
-            let full = self.waiting.chunks.len() + 1 >= WAITING;
-            let settles = full || PartialResponse::is_end(&said);
+        if self.must_wait(&said) {
+            let full = self.waiting.chunks.len() + 1 >= MAX_WAITING;
+            let ends = full || PartialResponse::is_end(&said);
             self.waiting.chunks.push((said, opened, place.clone()));
-            if settles {
+            if ends {
                 self.end_waiting(out);
             }
             return;
@@ -165,7 +161,7 @@ impl Streams {
         self.add(said, opened, place, out);
     }
 
-    /// Returns whether an object has to wait until its response is known. Also notes whether ids name responses.
+    /// Returns whether an object has to wait until its response is known. Also records whether ids name responses.
     fn must_wait(&mut self, said: &ObjectContent) -> bool {
         let Some(name) = said.response.as_ref().filter(|_| !self.session) else {
             return false;
@@ -174,22 +170,23 @@ impl Streams {
         if waiting.named {
             return false;
         }
-        let of = |other: &Option<String>| other.as_ref() == Some(name);
-        waiting.named = self.open.iter().any(|open| of(&open.name))
-            || waiting.chunks.iter().any(|(said, ..)| of(&said.response));
-        !waiting.named && said.goes_on && !self.open.iter().any(|open| open.is_of(said))
+        let is_same = |other: &Option<String>| other.as_ref() == Some(name);
+        waiting.named = self.open.iter().any(|open| is_same(&open.name))
+            || waiting
+                .chunks
+                .iter()
+                .any(|(said, ..)| is_same(&said.response));
+        !waiting.named && said.goes_on && !self.open.iter().any(|open| open.contains(said))
     }
 
-    /// Ends the waiting of chunks.
-    ///
-    /// They continue or begin one response, or begin one each if ids are names.
+    /// Ends the waiting of chunks. They belong to one response, or to one each if ids are names.
     fn end_waiting(&mut self, out: &mut Intake) {
         let chunks = std::mem::take(&mut self.waiting.chunks);
         let Some((first, ..)) = chunks.first() else {
             return;
         };
         let goes_on = |last: &&mut PartialResponse| {
-            !last.is_done() && last.name.is_some() && last.may_be_by(first)
+            !last.is_done() && last.name.is_some() && last.may_share_model(first)
         };
         let mut renamed = self.waiting.named;
         if !renamed && let Some(last) = self.open.last_mut().filter(goes_on) {
@@ -213,7 +210,7 @@ impl Streams {
 
     /// Adds an object to its response.
     fn add(&mut self, said: ObjectContent, opened: Payload, place: &Place, out: &mut Intake) {
-        let at = self.response(&said, place, out);
+        let at = self.find_response(&said, place, out);
         let mut response = self.open.remove(at);
         response.add(said, opened, place, out, self.family.tags);
         if response.ended {
@@ -224,16 +221,16 @@ impl Streams {
     }
 
     /// Returns the index in `open` of an object's response.
-    fn response(&mut self, said: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
+    fn find_response(&mut self, said: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         let found = if said.begins {
             None
         } else {
             let named = |open: &PartialResponse| open.name.is_some() && open.name == said.response;
             let found = self.open.iter().rposition(named);
-            found.or_else(|| self.open.iter().rposition(|open| open.is_of(said)))
+            found.or_else(|| self.open.iter().rposition(|open| open.contains(said)))
         };
         match found {
-            Some(at) if self.session || !self.open[at].goes_on_without(said) => at,
+            Some(at) if self.session || !self.open[at].is_done_before(said) => at,
             Some(at) => {
                 let finished = self.open.remove(at);
                 self.emit(finished, out);
@@ -248,18 +245,14 @@ impl Streams {
             // Chunks of this family have no name of a response, so one is open at a time.
             self.emit_all(|_| true, out);
         }
-        let finished = self
-            .open
-            .iter()
-            .filter(|response| response.is_done())
-            .count();
-        if finished > FINISHED
+        let finished = self.open.iter().filter(|response| response.is_done());
+        if finished.count() > MAX_FINISHED
             && let Some(at) = self.open.iter().position(PartialResponse::is_done)
         {
             let response = self.open.remove(at);
             self.emit(response, out);
         }
-        if self.open.len() >= OPEN {
+        if self.open.len() >= MAX_OPEN {
             let response = self.open.remove(0);
             self.emit(response, out);
         }
@@ -268,24 +261,19 @@ impl Streams {
     }
 
     /// Ends the finished responses at `[DONE]`, or the last used one if none is finished.
-    fn done(&mut self, out: &mut Intake) {
+    fn end_marked(&mut self, out: &mut Intake) {
         self.end_waiting(out);
-        self.close(out);
+        if !self.session && self.open.iter().any(PartialResponse::is_done) {
+            self.emit_all(PartialResponse::is_done, out);
+        } else {
+            let last = self.open.len().saturating_sub(1);
+            let from = if self.session { 0 } else { last };
+            let ended = self.open.iter_mut().skip(from);
+            ended.for_each(|response| response.ended = true);
+            self.emit_all(|response| response.ended, out);
+        }
         // Later chunks may be from another server.
         self.waiting.named &= !self.open.is_empty();
-    }
-
-    fn close(&mut self, out: &mut Intake) {
-        if !self.session && self.open.iter().any(PartialResponse::is_done) {
-            return self.emit_all(PartialResponse::is_done, out);
-        }
-        let last = self.open.len().saturating_sub(1);
-        let from = if self.session { 0 } else { last };
-        self.open
-            .iter_mut()
-            .skip(from)
-            .for_each(|response| response.ended = true);
-        self.emit_all(|response| response.ended, out);
     }
 
     fn emit_all(&mut self, which: impl Fn(&PartialResponse) -> bool, out: &mut Intake) {
@@ -293,18 +281,15 @@ impl Streams {
         self.open = open;
         let mut ready: Vec<PartialResponse> = ready;
         ready.sort_by(|one, other| one.place.cmp(&other.place));
-        ready
-            .into_iter()
-            .for_each(|response| self.emit(response, out));
+        let ready = ready.into_iter();
+        ready.for_each(|response| self.emit(response, out));
     }
 
     fn emit(&self, mut response: PartialResponse, out: &mut Intake) {
         if self.session
             && let Some(name) = response.name.take()
         {
-            response
-                .meta
-                .insert("agent".to_owned(), Value::String(name));
+            response.meta.insert("agent".to_owned(), name.into());
         }
         response.emit(self.session, out);
     }
@@ -313,7 +298,7 @@ impl Streams {
 impl RecordReader for Streams {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         if matches!(record.content, RecordContent::Done) {
-            self.done(out);
+            self.end_marked(out);
             return Ok(());
         }
         let place = record.place.clone();
@@ -324,7 +309,7 @@ impl RecordReader for Streams {
             self.add_object(said, opened, &place, out);
             return Ok(());
         }
-        self.object(record.object()?, &place, out)
+        self.read_object(record.into_object()?, &place, out)
     }
 
     fn gap(&mut self) {

@@ -1,16 +1,16 @@
-//! Messages of a conversation as events.
+//! [`Conversation`]: the events of a conversation's messages.
 //!
-//! Reads the messages of OpenAI's and Anthropic's APIs, of Gemini, and of data sets that have `from` and `value`.
+//! The messages are those of OpenAI's and Anthropic's APIs, of Gemini, and of data sets that have `from` and `value`.
 //!
-//! Each message of the model is a turn. Messages to the model are kept: results of tools, user messages (the first is
-//! the prompt, which gives the transcript its group), and system prompts by length and hash.
+//! Each message of the model is a turn. Results of tools and user messages are kept, and system prompts by length and
+//! hash. The first user message is the prompt, from which the group of the transcript is computed.
 
 use serde_json::Value;
 
 use crate::reader::Intake;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::transcript::fingerprint::hash;
-use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
@@ -21,13 +21,13 @@ pub(crate) struct Conversation {
     pub(crate) events: Vec<RecordedEvent>,
     /// The first user message.
     pub(crate) prompt: Option<String>,
-    /// Number of turns.
+    /// The number of turns.
     pub(crate) turns: u64,
     /// Whether a turn has begun since the last user message or result.
     pub(crate) begun: bool,
     /// The response of the open turn, if the recording names it.
     pub(crate) response: Option<String>,
-    /// Whether the turn of the next message has begun already.
+    /// Whether the turn of the next message has already begun.
     announced: bool,
 }
 
@@ -44,22 +44,18 @@ enum Speaker {
 const ROLES: [(Speaker, &str); 4] = [
     (Speaker::System, "system developer"),
     (Speaker::User, "user human prompter"),
-    (
-        Speaker::Model,
-        "assistant gpt chatgpt model gemini bot bing bard ai agent thinking",
-    ),
-    (
-        Speaker::Tool,
-        "tool function observation tool_response toolResult tool_result",
-    ),
+    (Speaker::Model, MODEL_ROLES),
+    (Speaker::Tool, TOOL_ROLES),
 ];
+const MODEL_ROLES: &str = "assistant gpt chatgpt model gemini bot bing bard ai agent thinking";
+const TOOL_ROLES: &str = "tool function observation tool_response toolResult tool_result";
 
 impl Conversation {
     /// Adds the next message. `path` names it among losses. `t_ms` is its time, if known.
     ///
     /// # Errors
     /// The message has no known role, or a field of the wrong type. No event of the message is added.
-    pub(crate) fn message(
+    pub(crate) fn add_message(
         &mut self,
         mut message: Object,
         path: &str,
@@ -71,45 +67,43 @@ impl Conversation {
             let what = format!("an event of the kind {kind}, not a message");
             return Err(WireFault::new(what, "messages with `role` and `content`"));
         }
-        let (role, named) = role(&mut message)?;
-        let content = content(&mut message, &named);
-        let mut said = MessageEvents {
+        let (role, named) = take_role(&mut message)?;
+        let content = take_content(&mut message, &named);
+        let mut read = MessageEvents {
             events: Vec::new(),
             path,
             out,
         };
-        let mut told = None;
-        let mut turn = None;
+        let (mut text, mut turn) = (None, None);
         match role {
             Speaker::Model => {
-                said.model(&mut message, content)?;
-                turn = Some(said.turn(&mut message, t_ms)?);
+                read.add_model_message(&mut message, content)?;
+                turn = Some(read.take_turn(&mut message, t_ms)?);
             }
-            Speaker::Tool => said.tool_result(&mut message, content)?,
-            Speaker::User | Speaker::System => told = Some(said.message_text(content)?),
+            Speaker::Tool => read.add_result(&mut message, content)?,
+            Speaker::User | Speaker::System => text = Some(read.read_text(content)?),
         }
-        said.out.losses.rest(path, &message);
-        let bodies = said.events;
+        read.out.losses.add_rest(path, &message);
+        let bodies = read.events;
         if let Some(turn) = turn {
-            // A format with more data on the turn has already begun it.
+            // A format with more data on the turn has already begun the turn.
             let begun = std::mem::take(&mut self.announced);
             if begun || self.has_only_thinking() {
                 self.add_usage(turn.usage)
             } else {
-                self.turn(turn)
+                self.begin_turn(turn)
             }
         }
         bodies.into_iter().for_each(|body| self.push(body, t_ms));
-        match (role, told) {
-            (Speaker::System, Some(text)) => self.system(&text, t_ms),
-            (_, Some(text)) => self.user(text, t_ms),
+        match (role, text) {
+            (Speaker::System, Some(text)) => self.add_system(&text, t_ms),
+            (_, Some(text)) => self.add_user(text, t_ms),
             _ => {}
         }
         Ok(())
     }
 
-    /// Returns whether the open turn of the model has only thinking. Some recorders write thinking as a message of its
-    /// own.
+    /// Returns whether the open turn of the model has only thinking, which some recorders write as a message of its own.
     pub(crate) fn has_only_thinking(&self) -> bool {
         let mut since = self.events.iter().rev();
         let mut thoughts = since.by_ref().map_while(|event| match event.body {
@@ -120,9 +114,9 @@ impl Conversation {
         thoughts.next() == Some(true) && thoughts.any(|thought| !thought)
     }
 
-    /// Begins the turn of the next message, with data that the message does not have.
+    /// Begins the turn of the next message, with data from outside the message.
     pub(crate) fn announce(&mut self, turn: TurnData) {
-        self.turn(turn);
+        self.begin_turn(turn);
         self.announced = true;
     }
 
@@ -137,9 +131,9 @@ pub(crate) fn group_of(prompt: &str) -> String {
     format!("prompt-{}", hash(prompt.trim(), 6))
 }
 
-/// Takes the content of a message. Some recorders write thinking as a message of its own.
-fn content(message: &mut Object, named: &str) -> Option<Value> {
-    let content = CONTENT
+/// Takes the content of a message. The content of a message of thinking becomes its field `thinking`.
+fn take_content(message: &mut Object, named: &str) -> Option<Value> {
+    let content = CONTENT_FIELDS
         .into_iter()
         .find_map(|name| fields::any(message, name));
     match (content, named) {
@@ -147,26 +141,24 @@ fn content(message: &mut Object, named: &str) -> Option<Value> {
             message.insert("thinking".to_owned(), thought);
             None
         }
-        (None, _)
-            if message
-                .get("message")
-                .is_some_and(|said| said.is_string() || said.is_array()) =>
-        {
-            fields::any(message, "message")
+        (None, _) => {
+            let inner = message.get("message");
+            let is_content = inner.is_some_and(|inner| inner.is_string() || inner.is_array());
+            is_content.then(|| fields::any(message, "message"))?
         }
         (content, _) => content,
     }
 }
 
-/// The names of the content.
-const CONTENT: [&str; 5] = ["content", "value", "text", "parts", "mes"];
-/// The names of the speaker.
-const SPEAKER: [&str; 4] = ["role", "from", "sender", "source"];
+/// The fields that may hold the content of a message.
+const CONTENT_FIELDS: [&str; 5] = ["content", "value", "text", "parts", "mes"];
+/// The fields that may hold the role of a message.
+const ROLE_FIELDS: [&str; 4] = ["role", "from", "sender", "source"];
 
 /// Takes the role of a message, and its name in the recording.
-fn role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
+fn take_role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
-    let named = fields::first_string(message, &SPEAKER)?;
+    let named = fields::first_string(message, &ROLE_FIELDS)?;
     let named = named.ok_or_else(|| fields::missing("role", EXPECTED))?;
     if let Some(agent) = named.strip_prefix("assistant-subagent-") {
         message.insert("agent".to_owned(), agent.into());
@@ -179,8 +171,8 @@ fn role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
     Ok((*role, named))
 }
 
-/// Takes a block that is in a field named for its kind, as Gemini, Bedrock and Goose write it: `{"functionCall": {…}}`.
-fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
+/// Takes a block out of a field named for its kind, as Gemini, Bedrock and Goose write blocks: `{"functionCall": {…}}`.
+fn take_named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     const NAMED: [(&str, &str); 7] = [
         ("functionCall", "tool_use"),
         ("functionResponse", "tool_result"),
@@ -196,7 +188,7 @@ fn named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     let Some(Value::Object(mut inner)) = block.remove(name) else {
         return None;
     };
-    // Goose first says whether the call could be parsed. Bedrock wraps the text with its signature.
+    // Goose wraps a call with the status of its parsing, and Bedrock wraps a text with its signature.
     for wrapped in ["value", "reasoningText"] {
         if let Some(Value::Object(value)) = inner.get_mut(wrapped) {
             inner = std::mem::take(value);
@@ -239,7 +231,11 @@ struct MessageEvents<'a> {
 
 impl MessageEvents<'_> {
     /// Adds a message of the model.
-    fn model(&mut self, message: &mut Object, content: Option<Value>) -> Result<(), WireFault> {
+    fn add_model_message(
+        &mut self,
+        message: &mut Object,
+        content: Option<Value>,
+    ) -> Result<(), WireFault> {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
             let text = fields::string(message, name)?;
@@ -248,13 +244,13 @@ impl MessageEvents<'_> {
         self.push(thinking.map(Body::Reasoning));
         match content {
             None => {}
-            Some(Value::String(text)) => self.text(text),
+            Some(Value::String(text)) => self.add_text(text),
             Some(Value::Array(blocks)) => {
                 for block in blocks {
-                    self.block(block)?;
+                    self.add_block(block)?;
                 }
             }
-            Some(Value::Object(block)) => self.block(Value::Object(block))?,
+            Some(Value::Object(block)) => self.add_block(Value::Object(block))?,
             Some(other) => return Err(fields::wrong("content", &other, "a string or blocks")),
         }
         let calls = match fields::list(message, "tool_calls")? {
@@ -263,19 +259,23 @@ impl MessageEvents<'_> {
         };
         for call in calls.unwrap_or_default() {
             let mut call = fields::as_object("tool_calls[]", call)?;
-            let body = tool_call(&mut call)?;
+            let body = take_call(&mut call)?;
             self.push(Some(body));
-            self.rest("tool_calls[]", &call);
+            self.count_losses("tool_calls[]", &call);
         }
         if let Some(mut call) = fields::object(message, "function_call")? {
-            let body = tool_call(&mut call)?;
+            let body = take_call(&mut call)?;
             self.push(Some(body));
         }
         Ok(())
     }
 
     /// Takes the data on the turn: its tokens and its agent.
-    fn turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> Result<TurnData, WireFault> {
+    fn take_turn(
+        &mut self,
+        message: &mut Object,
+        t_ms: Option<f64>,
+    ) -> Result<TurnData, WireFault> {
         let mut usage = match message.get("usage") {
             Some(Value::Object(_)) => fields::object(message, "usage")?.unwrap_or_default(),
             _ => Object::new(),
@@ -290,7 +290,7 @@ impl MessageEvents<'_> {
             t_ms,
             ..TurnData::default()
         };
-        self.rest("usage", &usage);
+        self.count_losses("usage", &usage);
         Ok(turn)
     }
 
@@ -299,32 +299,32 @@ impl MessageEvents<'_> {
     }
 
     /// Counts the unused fields of a part of the message as losses.
-    fn rest(&mut self, part: &str, object: &Object) {
+    fn count_losses(&mut self, part: &str, object: &Object) {
         if !object.is_empty() {
             self.out
                 .losses
-                .rest(&format!("{}.{part}", self.path), object);
+                .add_rest(&format!("{}.{part}", self.path), object);
         }
     }
 
     /// Adds text of the model, which may hold tags.
-    fn text(&mut self, text: String) {
+    fn add_text(&mut self, text: String) {
         self.events.extend(self.out.split_thinking(text));
     }
 
     /// Adds a block of the model.
-    fn block(&mut self, block: Value) -> Result<(), WireFault> {
+    fn add_block(&mut self, block: Value) -> Result<(), WireFault> {
         let mut block = match block {
             Value::String(text) => {
-                self.text(text);
+                self.add_text(text);
                 return Ok(());
             }
             other => fields::as_object("content[]", other)?,
         };
-        let named = named_block(&mut block);
+        let named = take_named_block(&mut block);
         let kind = match named {
             Some((kind, inner)) => {
-                self.rest("content[]", &block);
+                self.count_losses("content[]", &block);
                 block = inner;
                 kind.to_owned()
             }
@@ -332,16 +332,16 @@ impl MessageEvents<'_> {
         };
         match kind.as_str() {
             "thinking" | "reasoning" => {
-                let text = first_text(&mut block, &["thinking", "reasoning", "text"])?;
+                let text = take_first_text(&mut block, &["thinking", "reasoning", "text"])?;
                 self.push(text.map(Body::Reasoning));
             }
             "tool_use" | "server_tool_use" | "toolCall" => {
-                let body = tool_call(&mut block)?;
+                let body = take_call(&mut block)?;
                 self.push(Some(body));
             }
             "tool_result" => {
                 let content = fields::any(&mut block, "content");
-                self.tool_result(&mut block, content)?;
+                self.add_result(&mut block, content)?;
             }
             // Gemini marks thoughts by a flag.
             _ if fields::any(&mut block, "thought") == Some(Value::Bool(true)) => {
@@ -350,20 +350,18 @@ impl MessageEvents<'_> {
             }
             _ => {
                 if let Some(text) = fields::string(&mut block, "text")? {
-                    self.text(text);
+                    self.add_text(text);
                 } else if !kind.is_empty() {
-                    self.out
-                        .losses
-                        .add(&format!("{}.content[] ({kind})", self.path));
+                    self.count_lost_block(&kind);
                     return Ok(());
                 }
             }
         }
-        self.rest("content[]", &block);
+        self.count_losses("content[]", &block);
         Ok(())
     }
 
-    fn tool_result(
+    fn add_result(
         &mut self,
         message: &mut Object,
         content: Option<Value>,
@@ -371,25 +369,24 @@ impl MessageEvents<'_> {
         let content = match content {
             None => String::new(),
             Some(Value::String(text)) => text,
-            Some(Value::Array(blocks)) => self.texts(blocks),
+            Some(Value::Array(blocks)) => self.join_texts(blocks),
             Some(Value::Object(mut fields)) => match fields::any(&mut fields, "output") {
                 Some(Value::String(text)) if fields.is_empty() => text,
-                Some(output) => {
-                    fields.insert("output".to_owned(), output);
+                output => {
+                    fields.extend(output.map(|output| ("output".to_owned(), output)));
                     Value::Object(fields).to_string()
                 }
-                None => Value::Object(fields).to_string(),
             },
             Some(other) => other.to_string(),
         };
         let error = take_failure(message);
         let id = fields::first_string(message, &RESULT_IDS)?;
-        self.push(Some(Body::ToolResult { id, content, error }));
+        self.push(Some(tool_result(id, content, error)));
         Ok(())
     }
 
     /// Returns the text of a message to the model. Results of tools in it become events.
-    fn message_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
+    fn read_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
@@ -399,30 +396,34 @@ impl MessageEvents<'_> {
         let mut texts = Vec::new();
         for block in blocks {
             if is_result(&block) {
-                self.block(block)?;
+                self.add_block(block)?;
             } else {
                 texts.push(block);
             }
         }
-        Ok(self.texts(texts))
+        Ok(self.join_texts(texts))
     }
 
     /// Joins the texts of blocks. Other blocks count as losses.
-    fn texts(&mut self, blocks: Vec<Value>) -> String {
+    fn join_texts(&mut self, blocks: Vec<Value>) -> String {
         let mut all = String::new();
         for block in blocks {
             let text = block.as_str().or_else(|| block.get("text")?.as_str());
             match text {
                 Some(text) => all.push_str(text),
                 None => {
-                    let kind = block.get("type").and_then(Value::as_str).unwrap_or("?");
-                    self.out
-                        .losses
-                        .add(&format!("{}.content[] ({kind})", self.path));
+                    let kind = block.get("type").and_then(Value::as_str);
+                    self.count_lost_block(kind.unwrap_or("?"));
                 }
             }
         }
         all
+    }
+
+    /// Counts a block of this kind as a loss.
+    fn count_lost_block(&mut self, kind: &str) {
+        let block = format!("{}.content[] ({kind})", self.path);
+        self.out.losses.add(&block);
     }
 }
 
@@ -450,8 +451,8 @@ fn take_failure(message: &mut Object) -> Option<bool> {
     Some(error)
 }
 
-/// Takes the first of these fields: a string, or the joined texts of blocks.
-fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+/// Takes the first of these fields, a string or blocks whose texts are joined.
+fn take_first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     for name in names {
         match fields::any(block, name) {
             None => {}
@@ -467,7 +468,7 @@ fn first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, Wire
 }
 
 /// Takes a call in the format of OpenAI (`function`), Anthropic (`input`) or others (`args`).
-pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
+pub(crate) fn take_call(call: &mut Object) -> Result<Body, WireFault> {
     let id = fields::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
     fields::any(call, "type");
     // Inspect writes only the name in this field.
@@ -476,24 +477,17 @@ pub(crate) fn tool_call(call: &mut Object) -> Result<Body, WireFault> {
         _ => fields::object(call, "function")?,
     };
     let part = function.as_mut().unwrap_or(call);
-    let name = fields::first_string(
-        part,
-        &["name", "function_name", "toolName", "tool_name", "function"],
-    )?;
+    let names = ["name", "function_name", "toolName", "tool_name", "function"];
+    let name = fields::first_string(part, &names)?;
     let name = name.ok_or_else(|| fields::missing("name", "the name of the tool"))?;
-    let arguments = ["arguments", "input", "args", "parameters"];
-    let arguments = arguments
-        .into_iter()
-        .find_map(|field| fields::any(part, field));
-    Ok(Body::ToolCall {
-        id,
-        name,
-        arguments: arguments.map_or(Value::Null, written),
-    })
+    let mut names = ["arguments", "input", "args", "parameters"].into_iter();
+    let arguments = names.find_map(|name| fields::any(part, name));
+    let arguments = arguments.map_or(Value::Null, written_arguments);
+    Ok(tool_call(id, name, arguments))
 }
 
-/// Returns arguments as the model wrote them. Text stays text, and empty text becomes null.
-pub(crate) fn written(arguments: Value) -> Value {
+/// Returns the arguments of a call as the model wrote them. An empty text becomes null.
+pub(crate) fn written_arguments(arguments: Value) -> Value {
     match arguments {
         Value::String(text) if text.is_empty() => Value::Null,
         other => other,

@@ -1,7 +1,7 @@
-//! [`LogFormat`]: logs of chats and agents, each format as a table.
+//! [`LogFormat`]: a format of logs of chats and agents, as a table.
 //!
-//! A table has the place of the records, their marks, and the events that a record becomes. One reader reads all
-//! formats. A format is a file `formats/<name>.toml`, or a file of the user.
+//! The table has the places of the records, their marks, and the events of each kind of record. [`LogReader`] reads every
+//! format. A format is a file `formats/<name>.toml`, or a file of the user.
 
 use std::collections::HashSet;
 
@@ -11,13 +11,13 @@ use serde_json::Value;
 use crate::formats::shapes;
 use crate::paths;
 use crate::reader::{Intake, RecordReader, keep};
-use crate::sessions::conversation::{Conversation, written};
+use crate::sessions::conversation::{Conversation, written_arguments};
 use crate::sessions::run_session::RunSession;
-use crate::sessions::spans::words;
+use crate::sessions::spans::join_words;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
-use deadloop_corpus::Body;
+use deadloop_corpus::{Body, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;
@@ -28,7 +28,7 @@ use deadloop_stream::wire::WireFault;
 pub(crate) struct LogFormat {
     /// The help on one line: the program and the kind of recording.
     pub(crate) help: String,
-    /// Groups of marks. A record with all marks of a group ([`has_marks`]) is of the format.
+    /// Groups of marks ([`has_marks`]). A file has the format if one of its first records has all marks of a group.
     marks: Vec<String>,
     /// Whether records of other formats have such marks too.
     likely: bool,
@@ -36,49 +36,51 @@ pub(crate) struct LogFormat {
     records: Vec<String>,
     /// Whether a document is a run. Otherwise all records of a file with the same id are one.
     whole: bool,
-    /// The function that converts a document with a tree or versions to the shape that the paths expect.
+    /// Whether the records of several runs alternate in a file. Otherwise another id ends the run before it.
+    several: bool,
+    /// The function that converts a document or record to the shape that the paths expect.
     #[serde(deserialize_with = "shapes::deserialize_conversion")]
     shape: Option<shapes::ShapeConversion>,
-    /// The paths of the id of the run.
+    /// The paths of the run's id.
     id: Vec<String>,
     /// The paths of the model.
     model: Vec<String>,
     /// The paths of the time of a record.
     time: Vec<String>,
-    /// The paths of the reason why the model, or the run, stopped.
+    /// The paths of the finish reason of the model or of the run.
     reason: Vec<String>,
-    /// The paths of the tokens of a turn.
+    /// The paths of a turn's tokens.
     usage: Vec<String>,
-    /// Unneeded fields without a place in a transcript, paths separated by blanks.
+    /// The paths of fields that a transcript does not need, separated by blanks.
     unused: String,
-    /// The rules for events. Every rule that holds for a record is applied, in order.
+    /// The rules for events. Every rule whose marks a record has is applied, in order.
     #[serde(rename = "rule")]
     rules: Vec<LogRule>,
 }
 
-/// A rule: the marks of a record, and its events. Without an event, the record is data on the run.
+/// A rule: the marks of a record, and its events. The record of a rule without events is data on the run.
 ///
-/// Texts are paths in the record, or several with `|` between, of which the first that has a value counts. An empty
-/// path is the record itself.
+/// Texts are paths in the record. Of several paths with `|` between, the first with a value counts. An empty path is the
+/// record itself.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LogRule {
     when: String,
-    /// Data on the run, each as `name=path`: its `id`, its `model`, or a field of its `meta`.
+    /// Data on the run, each as `name=path`: its `id`, its `model`, its `reason`, or a field of its `meta`.
     run: Vec<String>,
     /// A system prompt.
     prompt: Option<String>,
-    /// The model's response whose turn begins.
+    /// The id of the model's response. A turn begins, or the turn of the same response continues.
     turn: Option<String>,
-    /// A message of a conversation, with its speaker in the role.
+    /// A message of a conversation, with its speaker in the role. Of a path after `[].`, losses show the whole path.
     message: Option<String>,
     /// The results of tools in a record that is a message too.
     results: Option<String>,
     /// Thinking of the model.
     thought: Option<String>,
-    /// An answer of the model. A piece (`delta`) belongs to the turn of the pieces around it.
+    /// An answer of the model, or a piece of one.
     answer: Option<String>,
-    /// The answer of a model, if no record before it held one.
+    /// The answer of the model in a run without an answer before.
     last: Option<String>,
     /// A user message.
     user: Option<String>,
@@ -86,23 +88,23 @@ struct LogRule {
     compaction: Option<String>,
     call: Option<CallRule>,
     result: Option<CallResult>,
-    /// The tokens of the last turn.
+    /// The object with the tokens of the last turn.
     usage: Option<String>,
-    /// The end of the run, with a word for its reason.
+    /// The word for the finish reason of the run.
     ended: Option<String>,
-    /// The reason why the run ended. If empty, the run goes on.
+    /// The finish reason of the run. If empty, the run goes on.
     reason: Option<String>,
-    /// Unneeded fields of these records alone, as [`LogFormat::unused`].
+    /// The paths of unneeded fields of these records, as in [`LogFormat::unused`].
     unused: String,
 }
 
-/// A call of a tool. A name that is no path is the name of the tool.
+/// A tool call. A name that is no path is the name of the tool.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallRule {
     /// The list of calls, if a record has several. The other paths are then those of its elements.
     each: Option<String>,
-    /// Whether the list of an earlier record may hold the call.
+    /// Whether the list of an earlier record may already have the call.
     #[serde(default)]
     maybe_listed: bool,
     id: String,
@@ -110,8 +112,8 @@ struct CallRule {
     arguments: String,
 }
 
-/// The result of a tool, and the path of its failure: a truth value, a status or an exit code. A path after `!` is that
-/// of its success.
+/// The result of a tool. `error` is the path of its failure: a truth value, a status or an exit code. After `!`, it is the
+/// path of its success.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallResult {
@@ -123,30 +125,33 @@ struct CallResult {
 
 /// Returns whether a record has all marks, which are separated by blanks.
 ///
-/// A mark is a path with a value (`a.b`), a path without a value (`!a.b`), a path with one of several values
-/// (`a.b=x|y`), or with one of several beginnings (`a.b^=x|y`).
+/// A mark is a path with a value (`a.b`, or `a|b` for one of two paths), a path without a value (`!a.b`), a path with one
+/// of several values (`a.b=x|y`), or a path with one of several beginnings (`a.b^=x|y`).
 pub(crate) fn has_marks(object: &Object, marks: &str) -> bool {
     marks.split_ascii_whitespace().all(|mark| {
         if let Some(path) = mark.strip_prefix('!') {
             return paths::get(object, path).is_none();
         }
-        let (path, says) = split_mark(mark);
+        let (path, Some(words)) = split_mark(mark) else {
+            return mark
+                .split('|')
+                .any(|path| paths::get(object, path).is_some());
+        };
         let value = paths::get(object, path.trim_end_matches('^'));
-        match (value.as_deref(), says) {
+        match (value.as_deref(), path.ends_with('^')) {
             (None, _) => false,
-            (Some(_), None) => true,
-            (Some(Value::String(text)), Some(says)) => match path.strip_suffix('^') {
-                Some(_) => says.split('|').any(|begin| text.starts_with(begin)),
-                None => says.split('|').any(|word| word == text),
-            },
-            (Some(value), Some(says)) => value.to_string().as_str() == says,
+            (Some(Value::String(text)), true) => {
+                words.split('|').any(|word| text.starts_with(word))
+            }
+            (Some(Value::String(text)), false) => words.split('|').any(|word| word == text),
+            (Some(value), _) => value.to_string().as_str() == words,
         }
     })
 }
 
 /// Splits a mark into its path and its values.
 fn split_mark(mark: &str) -> (&str, Option<&str>) {
-    // Marks are short, and a search for long texts would take longer.
+    // A loop is faster than a search here, since marks are short.
     let equal = mark.bytes().position(|byte| byte == b'=');
     equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
 }
@@ -165,21 +170,24 @@ impl LogFormat {
     }
 
     /// Returns the certainty that a file is of this format.
-    pub(crate) fn knows(&self, head: &SourceHead) -> FormatCertainty {
-        let of = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
-        let sure = if self.likely {
+    pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
+        let is_marked = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
+        let certainty = if self.likely {
             FormatCertainty::Likely
         } else {
             FormatCertainty::Certain
         };
-        sure.when(head.any(of))
+        certainty.only_if(head.any(is_marked))
     }
 }
 
 /// A reader of a format of logs.
 pub(crate) struct LogReader {
     log: &'static LogFormat,
+    /// The run of the last record.
     session: RunSession,
+    /// The other runs of a file in which several alternate.
+    paused: Vec<RunSession>,
     /// The ids of listed calls that have not run.
     listed: HashSet<String>,
 }
@@ -189,12 +197,13 @@ impl LogReader {
         Self {
             log,
             session: RunSession::default(),
+            paused: Vec::new(),
             listed: HashSet::new(),
         }
     }
 
     /// Reads a document. Returns whether any of its records matched a rule.
-    fn document(&mut self, mut object: Object, out: &mut Intake) -> Result<bool, WireFault> {
+    fn read_document(&mut self, mut object: Object, out: &mut Intake) -> Result<bool, WireFault> {
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
         }
@@ -204,34 +213,41 @@ impl LogReader {
             there.is_some_and(|value| value.is_array())
         });
         let Some(list) = list else {
-            self.id(&mut object, out)?;
-            let unknown = self.record(&mut object, out)?;
+            self.take_id(&mut object, out)?;
+            let unknown = self.apply_rules(&mut object, out)?;
             match &unknown {
-                None => out.losses.rest("[]", &object),
+                None => out.losses.add_rest("[]", &object),
                 Some(kind) => out.pass(&format!("[] ({kind})")),
             }
             return Ok(unknown.is_none());
         };
-        self.id(&mut object, out)?;
+        self.take_id(&mut object, out)?;
         self.take_metadata(&mut object)?;
-        for record in paths::all(&mut object, list) {
+        for record in paths::take_all(&mut object, list) {
             let Value::Object(mut record) = record else {
                 return Err(fields::wrong(list, &record, "an object"));
             };
-            match self.record(&mut record, out)? {
-                None => out.losses.rest(list, &record),
+            match self.apply_rules(&mut record, out)? {
+                None => out.losses.add_rest(list, &record),
                 Some(kind) => out.losses.add(&format!("{list} ({kind})")),
             }
         }
-        out.losses.rest("", &object);
+        out.losses.add_rest("", &object);
         Ok(true)
     }
 
-    /// Takes the id of the document's run. Another id begins another run.
-    fn id(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
-        if let Some(id) = text_at(object, &self.log.id)? {
-            let other = self.session.id.as_ref().is_some_and(|known| *known != id);
-            if other && !self.log.whole {
+    /// Takes the id of the document's run. Another id begins or continues another run.
+    fn take_id(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+        let id = take_text(object, &self.log.id)?;
+        if self.log.several && id != self.session.id {
+            let known = self.paused.iter().position(|run| run.id == id);
+            let next = known.map(|at| self.paused.swap_remove(at));
+            let last = std::mem::replace(&mut self.session, next.unwrap_or_default());
+            self.paused.push(last);
+        }
+        if let Some(id) = id {
+            let is_other = self.session.id.as_ref().is_some_and(|known| *known != id);
+            if is_other && !self.log.whole {
                 self.session.end(out);
             }
             self.session.id = Some(id);
@@ -242,10 +258,10 @@ impl LogReader {
     /// Takes the data on the run from a document or a record.
     fn take_metadata(&mut self, object: &mut Object) -> Result<(), WireFault> {
         let log = self.log;
-        if let Some(model) = text_at(object, &log.model)? {
+        if let Some(model) = take_text(object, &log.model)? {
             self.session.model = Some(model);
         }
-        if let Some(reason) = text_at(object, &log.reason)? {
+        if let Some(reason) = take_text(object, &log.reason)? {
             self.session.reason = Some(usual(&reason));
         }
         for path in log.unused.split_ascii_whitespace() {
@@ -254,42 +270,35 @@ impl LogReader {
         Ok(())
     }
 
-    /// Applies the rules to a record. Returns the kind of a record for which none holds.
-    fn record(
+    /// Applies the rules to a record. Returns the kind of the record if no rule holds.
+    fn apply_rules(
         &mut self,
         record: &mut Object,
         out: &mut Intake,
     ) -> Result<Option<String>, WireFault> {
         let held = self.log.rules.iter();
         let held: Vec<&LogRule> = held.filter(|rule| has_marks(record, &rule.when)).collect();
-        let unknown = held.is_empty().then(|| kind(record));
+        let unknown = held.is_empty().then(|| record_kind(record));
         self.take_metadata(record)?;
-        let stamp = paths::first(record, &self.log.time);
+        let stamp = paths::take_first(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let usage = paths::first(record, &self.log.usage);
-        let mut usage = match usage {
-            Some(Value::Object(usage)) => usage,
-            _ => Object::new(),
-        };
-        let turns = self.session.run.turns();
+        let usage = paths::take_first(record, &self.log.usage);
+        let mut usage = usage.map(paths::object_or_empty).unwrap_or_default();
+        let turns = self.session.run.turns;
         for rule in &held {
-            self.apply(rule, record, t_ms, out)?;
+            self.apply_rule(rule, record, t_ms, out)?;
         }
         if !usage.is_empty() {
             let used = Usage::take(&mut usage);
-            let goes_on = self.session.run.turns() > turns || used != Usage::default();
-            if goes_on {
+            if self.session.run.turns > turns || used != Usage::default() {
                 self.session.run.add_usage(used);
             }
-            out.losses.rest("usage", &usage);
+            out.losses.add_rest("usage", &usage);
         }
         for rule in &held {
             let ids = rule.call.iter().map(|call| &call.id);
             for id in ids.chain(rule.result.iter().map(|result| &result.id)) {
-                first(record, id);
-            }
-            for path in rule.unused.split_ascii_whitespace() {
-                paths::take(record, path);
+                take_first(record, id);
             }
         }
         let marks = held.iter();
@@ -302,54 +311,70 @@ impl LogReader {
         Ok(unknown)
     }
 
-    fn apply(
+    fn apply_rule(
         &mut self,
         rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        self.run_data(rule, record)?;
+        self.take_run_data(rule, record)?;
+        let mut messages = Vec::new();
         match rule.message.as_deref() {
             None => {}
-            Some("") => self.message(std::mem::take(record), "[]", t_ms, out)?,
-            Some(path) => match paths::take(record, path) {
-                Some(Value::Object(message)) => self.message(message, path, t_ms, out)?,
+            Some("") => messages.push((std::mem::take(record), "[]")),
+            Some(path) => match paths::take(record, path.trim_start_matches("[].")) {
+                Some(Value::Object(message)) => messages.push((message, path)),
                 Some(other) => return Err(fields::wrong(path, &other, "a message")),
                 None => {}
             },
         }
         if let Some(results) = &rule.results {
-            let found = paths::all(record, results);
-            let message = std::mem::take(record);
-            self.message(message, "[]", t_ms, out)?;
+            let found = paths::take_all(record, results);
+            messages.push((std::mem::take(record), "[]"));
             for result in found {
                 let mut result = fields::as_object(results, result)?;
                 result.insert("role".to_owned(), "tool".into());
-                self.message(result, results, t_ms, out)?;
+                messages.push((result, results));
             }
         }
-        self.events(rule, record, t_ms, out)?;
+        for (mut message, path) in messages {
+            self.take_metadata(&mut message)?;
+            let run = &mut self.session.run;
+            run.add_message(message, path, t_ms, out)?;
+        }
+        self.add_events(rule, record, t_ms, out)?;
         if let Some(path) = &rule.usage
             && let Some(Value::Object(mut usage)) = paths::take(record, path)
         {
             self.session.run.add_usage(Usage::take(&mut usage));
-            rule.rest(path, usage, out);
+            rule.count_losses(path, usage, out);
+        }
+        for path in rule.unused.split_ascii_whitespace() {
+            paths::take(record, path);
         }
         Ok(())
     }
 
-    /// Takes the data on the run, and begins a turn.
-    fn run_data(&mut self, rule: &LogRule, record: &mut Object) -> Result<(), WireFault> {
+    /// Takes the data on the run.
+    fn take_run_data(&mut self, rule: &LogRule, record: &mut Object) -> Result<(), WireFault> {
         let session = &mut self.session;
         for data in &rule.run {
             let (name, path) = split_mark(data);
             let path = [path.unwrap_or(name).to_owned()];
-            match name {
-                "id" => session.id = text_at(record, &path)?.or(session.id.take()),
-                "model" => session.model = text_at(record, &path)?.or(session.model.take()),
-                _ => keep(&mut session.about, name, paths::first(record, &path)),
-            }
+            let text = match name {
+                "id" => &mut session.id,
+                "model" => &mut session.model,
+                "reason" => &mut session.reason,
+                _ => {
+                    let value = paths::take_first(record, &path);
+                    if !session.about.contains_key(name) {
+                        keep(&mut session.about, name, value);
+                    }
+                    continue;
+                }
+            };
+            *text = take_text(record, &path)?.or(text.take());
         }
         if let Some(reason) = &rule.reason {
             session.reason = Some(reason.clone()).filter(|reason| !reason.is_empty());
@@ -357,20 +382,8 @@ impl LogReader {
         Ok(())
     }
 
-    fn message(
-        &mut self,
-        mut message: Object,
-        path: &str,
-        t_ms: Option<f64>,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
-        self.take_metadata(&mut message)?;
-        let run = &mut self.session.run;
-        run.message(message, path, t_ms, out)
-    }
-
-    /// Adds the calls of a record: each of a list, or the one that no list had.
-    fn calls(
+    /// Adds the calls of a record: each of a list, or a single one that no earlier list had.
+    fn add_calls(
         &mut self,
         rule: &LogRule,
         record: &mut Object,
@@ -382,20 +395,20 @@ impl LogReader {
         };
         match &call.each {
             Some(list) => {
-                for one in paths::all(record, list) {
-                    let mut one = fields::as_object(list, one)?;
-                    let body = call.body(&mut one)?;
-                    self.listed.extend(id_at(&one, &call.id));
-                    self.session.run.act(body, t_ms);
-                    first(&mut one, &call.id);
-                    rule.rest(list, one, out);
+                for element in paths::take_all(record, list) {
+                    let mut element = fields::as_object(list, element)?;
+                    let body = call.take_body(&mut element)?;
+                    self.listed.extend(find_id(&element, &call.id));
+                    self.session.run.add_action(body, t_ms);
+                    take_first(&mut element, &call.id);
+                    rule.count_losses(list, element, out);
                 }
             }
             None => {
-                let id = id_at(record, &call.id).filter(|_| call.maybe_listed);
-                let body = call.body(record)?;
+                let id = find_id(record, &call.id).filter(|_| call.maybe_listed);
+                let body = call.take_body(record)?;
                 if !id.is_some_and(|id| self.listed.remove(&id)) {
-                    self.session.run.act(body, t_ms);
+                    self.session.run.add_action(body, t_ms);
                 }
             }
         }
@@ -403,27 +416,28 @@ impl LogReader {
     }
 
     /// Adds the events of a record that are not messages.
-    fn events(
+    fn add_events(
         &mut self,
         rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let mut text = |path: &Option<String>| Some(words(first(record, path.as_deref()?)));
+        let mut text =
+            |path: &Option<String>| Some(join_words(take_first(record, path.as_deref()?)));
         let run = &mut self.session.run;
         if let Some(text) = text(&rule.prompt) {
-            run.system(&text, t_ms);
+            run.add_system(&text, t_ms);
         }
         if let Some(response) = text(&rule.turn) {
-            run.turn(TurnData {
+            run.announce(TurnData {
                 response: Some(response).filter(|name| !name.is_empty()),
                 t_ms,
                 ..TurnData::default()
             });
         }
         if let Some(text) = text(&rule.thought).filter(|text| !text.is_empty()) {
-            run.act(Body::Reasoning(text), t_ms);
+            run.add_action(Body::Reasoning(text), t_ms);
         }
         if let Some(text) = text(&rule.answer) {
             run.add_answer(text, t_ms, out);
@@ -432,25 +446,20 @@ impl LogReader {
             run.add_answer(text, t_ms, out);
         }
         if let Some(text) = text(&rule.user) {
-            run.user(text, t_ms);
+            run.add_user(text, t_ms);
         }
         if let Some(text) = text(&rule.compaction).filter(|text| !text.is_empty()) {
-            run.system(&text, t_ms);
+            run.add_system(&text, t_ms);
             run.mark_compaction();
         }
-        self.calls(rule, record, t_ms, out)?;
+        self.add_calls(rule, record, t_ms, out)?;
         if let Some(result) = &rule.result {
-            let (success, path) = match result.error.strip_prefix('!') {
-                Some(path) => (true, path),
-                None => (false, result.error.as_str()),
-            };
+            let path = result.error.trim_start_matches('!');
             let error = paths::get(record, path).and_then(|value| read_failure(&value));
-            let result = Body::ToolResult {
-                id: id_at(record, &result.id),
-                content: words(paths::first(record, &result.content)),
-                error: error.map(|failed| failed != success),
-            };
-            self.session.run.push(result, t_ms);
+            let error = error.map(|failed| failed != result.error.starts_with('!'));
+            let id = find_id(record, &result.id);
+            let content = join_words(paths::take_first(record, &result.content));
+            self.session.run.push(tool_result(id, content, error), t_ms);
         }
         if let Some(path) = &rule.ended {
             let word = paths::get(record, path);
@@ -463,38 +472,37 @@ impl LogReader {
 
 impl LogRule {
     /// Counts the remaining fields of a part of a record as losses, without the unneeded ones.
-    fn rest(&self, path: &str, mut part: Object, out: &mut Intake) {
+    fn count_losses(&self, path: &str, mut part: Object, out: &mut Intake) {
         for unused in self.unused.split_ascii_whitespace() {
+            if unused == path {
+                return;
+            }
             if let Some(inner) = unused.strip_prefix(path).and_then(|p| p.strip_prefix('.')) {
                 paths::take(&mut part, inner);
             }
         }
-        out.losses.rest(path, &part);
+        out.losses.add_rest(path, &part);
     }
 }
 
 impl CallRule {
-    /// Takes the call out of a record or an element of a list, but for its id.
-    fn body(&self, record: &mut Object) -> Result<Body, WireFault> {
+    /// Takes the call out of a record or an element of a list. The id stays.
+    fn take_body(&self, record: &mut Object) -> Result<Body, WireFault> {
         // The name may be the field around the arguments.
-        let arguments = first(record, &self.arguments).map_or(Value::Null, written);
-        let name = match first(record, &self.name) {
+        let arguments = take_first(record, &self.arguments).map_or(Value::Null, written_arguments);
+        let name = match take_first(record, &self.name) {
             Some(Value::String(name)) => name,
             // The name of the only field is the name of the tool.
             Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
             None => self.name.rsplit('|').next().unwrap_or_default().to_owned(),
             Some(other) => return Err(fields::wrong("name", &other, "a string")),
         };
-        Ok(Body::ToolCall {
-            id: id_at(record, &self.id),
-            name,
-            arguments,
-        })
+        Ok(tool_call(find_id(record, &self.id), name, arguments))
     }
 }
 
 /// Takes the value at the first of several paths, with `|` between, that has one.
-fn first(record: &mut Object, several: &str) -> Option<Value> {
+fn take_first(record: &mut Object, several: &str) -> Option<Value> {
     several
         .split('|')
         .find_map(|path| paths::take(record, path))
@@ -505,6 +513,7 @@ fn finish_reason(word: &str) -> String {
     match word {
         "success" | "turn.completed" => "stop".to_owned(),
         "turn.failed" => "error".to_owned(),
+        "error_max_turns" | "error_max_budget_usd" => "limit".to_owned(),
         word if word.starts_with("error") => "error".to_owned(),
         word => usual(word),
     }
@@ -532,7 +541,7 @@ fn read_failure(value: &Value) -> Option<bool> {
 }
 
 /// Takes the name or id at the first of these paths that has one.
-fn text_at(object: &mut Object, places: &[String]) -> Result<Option<String>, WireFault> {
+fn take_text(object: &mut Object, places: &[String]) -> Result<Option<String>, WireFault> {
     for path in places {
         match paths::take(object, path) {
             None => {}
@@ -545,8 +554,8 @@ fn text_at(object: &mut Object, places: &[String]) -> Result<Option<String>, Wir
     Ok(None)
 }
 
-/// Returns the id of a call without taking it, since a result in the same record has it too.
-fn id_at(object: &Object, several: &str) -> Option<String> {
+/// Returns the id of a call. The id stays, since a result in the same record has it too.
+fn find_id(object: &Object, several: &str) -> Option<String> {
     let mut several = several.split('|');
     let found = several.find_map(|path| paths::get(object, path))?;
     match found.as_ref() {
@@ -556,8 +565,8 @@ fn id_at(object: &Object, several: &str) -> Option<String> {
     }
 }
 
-/// Returns the name of a record's kind, for losses, if no rule matches.
-fn kind(object: &Object) -> String {
+/// Returns the name of a record's kind, for the losses of a record without a rule.
+fn record_kind(object: &Object) -> String {
     let names = [
         "payload.type",
         "type",
@@ -574,9 +583,9 @@ fn kind(object: &Object) -> String {
 impl RecordReader for LogReader {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
-        let taken = self.document(object, out);
-        if self.log.whole || !matches!(taken, Ok(false)) {
-            self.session.at(place);
+        let taken = self.read_document(object, out);
+        if self.log.whole || self.log.several || !matches!(taken, Ok(false)) {
+            self.session.begin_at(place);
         }
         if self.log.whole {
             let session = std::mem::take(&mut self.session);
@@ -588,6 +597,13 @@ impl RecordReader for LogReader {
     }
 
     fn end(&mut self, out: &mut Intake) {
-        self.session.end(out);
+        let mut runs = std::mem::take(&mut self.paused);
+        runs.push(std::mem::take(&mut self.session));
+        if self.log.several {
+            // A run that is only named, as in a summary, is no transcript.
+            runs.retain(|session| !session.run.events.is_empty());
+            runs.sort_by(|a, b| a.place.cmp(&b.place));
+        }
+        runs.iter_mut().for_each(|session| session.end(out));
     }
 }

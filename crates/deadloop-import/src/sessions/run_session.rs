@@ -1,28 +1,26 @@
-//! The events of an agent's run, built alike for every format.
+//! [`RunSession`]: a run of an agent, built alike for every format.
 //!
 //! A run has a turn before each action of the model, user messages, prompts by length and hash, calls with their
-//! arguments as written, results, and the agents' names.
-//!
-//! A result is not joined to its call here: the recording's own ids stay.
+//! arguments as written, results, and the names of agents. Calls and results keep the ids of the recording.
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, entry, keep};
+use crate::reader::{Intake, RecordReader, keep, new_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records::SourceRecord;
-use deadloop_corpus::transcript::fingerprint::system;
+use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::Object;
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-/// The only run of a file, while its reader collects it.
+/// A run that its reader has not emitted yet.
 #[derive(Debug, Default)]
 pub(crate) struct RunSession {
-    /// The place of its first record. `None` if no record was read.
-    place: Option<Place>,
-    /// The recording's id of the run. `None` to name it after its file.
+    /// The place of the first record. `None` if no record was read.
+    pub(crate) place: Option<Place>,
+    /// The id of the run in the recording. `None` to name the run after its file.
     pub(crate) id: Option<String>,
     pub(crate) run: Conversation,
     pub(crate) clock: EventClock,
@@ -35,7 +33,7 @@ pub(crate) struct RunSession {
 
 impl RunSession {
     /// Records the place of the first record.
-    pub(crate) fn at(&mut self, place: Place) {
+    pub(crate) fn begin_at(&mut self, place: Place) {
         self.place.get_or_insert(place);
     }
 
@@ -47,17 +45,15 @@ impl RunSession {
     }
 
     /// Emits the run as one of several of a file. A run without an id gets a number.
-    pub(crate) fn emit_whole(self, out: &mut Intake) {
-        let session = self;
-        let Some(place) = session.place else {
+    pub(crate) fn emit_whole(mut self, out: &mut Intake) {
+        let Some(place) = self.place else {
             return;
         };
-        let mut run = session.run;
-        run.finish(session.reason);
-        let mut entry = run.entry(place);
-        entry.transcript.id = session.id.unwrap_or_default();
-        entry.transcript.model = session.model.unwrap_or_default();
-        entry.transcript.meta.extend(session.about);
+        self.run.finish(self.reason);
+        let mut entry = self.run.into_entry(place);
+        entry.transcript.id = self.id.unwrap_or_default();
+        entry.transcript.model = self.model.unwrap_or_default();
+        entry.transcript.meta.extend(self.about);
         out.emit(entry);
     }
 }
@@ -70,19 +66,19 @@ pub(crate) trait RunReader {
     /// Returns the run of the file so far.
     fn session(&mut self) -> &mut RunSession;
 
-    /// Adds a record to the run. Fields left in it are losses.
+    /// Adds a record to the run. Fields left in the record are losses.
     ///
     /// # Errors
     /// The record cannot be used.
-    fn record(&mut self, record: &mut Object, out: &mut Intake) -> Result<(), WireFault>;
+    fn add_record(&mut self, record: &mut Object, out: &mut Intake) -> Result<(), WireFault>;
 }
 
 impl<T: RunReader + Send> RecordReader for T {
     fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
-        self.record(&mut object, out)?;
-        out.losses.rest(T::RECORD, &object);
-        self.session().at(place);
+        self.add_record(&mut object, out)?;
+        out.losses.add_rest(T::RECORD, &object);
+        self.session().begin_at(place);
         Ok(())
     }
 
@@ -93,10 +89,9 @@ impl<T: RunReader + Send> RecordReader for T {
 
 impl Conversation {
     /// Begins a turn, or continues the last one if both belong to one response.
-    pub(crate) fn turn(&mut self, turn: TurnData) {
+    pub(crate) fn begin_turn(&mut self, turn: TurnData) {
         self.begun = true;
-        let same = turn.response.is_some() && turn.response == self.response;
-        if same {
+        if turn.response.is_some() && turn.response == self.response {
             return self.add_usage(turn.usage);
         }
         self.response = turn.response;
@@ -109,12 +104,7 @@ impl Conversation {
         self.events.push(event);
     }
 
-    /// Returns the number of turns.
-    pub(crate) fn turns(&self) -> u64 {
-        self.turns
-    }
-
-    /// Adds the tokens of the last turn, if the recording has them after the turn.
+    /// Adds tokens to the last turn, for recordings with the tokens after the turn.
     pub(crate) fn add_usage(&mut self, usage: Usage) {
         if let Some(turn) = self.last_turn() {
             usage.keep(&mut turn.rest);
@@ -128,7 +118,7 @@ impl Conversation {
     }
 
     /// Adds a user message. The first is the task.
-    pub(crate) fn user(&mut self, text: String, t_ms: Option<f64>) {
+    pub(crate) fn add_user(&mut self, text: String, t_ms: Option<f64>) {
         if text.is_empty() {
             return;
         }
@@ -137,9 +127,9 @@ impl Conversation {
     }
 
     /// Adds a system prompt. Only its length in chars and its hash are kept.
-    pub(crate) fn system(&mut self, text: &str, t_ms: Option<f64>) {
+    pub(crate) fn add_system(&mut self, text: &str, t_ms: Option<f64>) {
         if !text.is_empty() {
-            let event = system(text);
+            let event = system_event(text);
             self.events.push(RecordedEvent { t_ms, ..event });
         }
     }
@@ -163,14 +153,10 @@ impl Conversation {
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// Adds an action of the model. It begins a turn if none has begun since the last user message or result.
-    pub(crate) fn act(&mut self, body: Body, t_ms: Option<f64>) {
+    /// Adds an action of the model. A turn begins if none has begun since the last user message or result.
+    pub(crate) fn add_action(&mut self, body: Body, t_ms: Option<f64>) {
         if !self.begun {
-            let turn = TurnData {
-                t_ms,
-                ..TurnData::default()
-            };
-            self.turn(turn);
+            self.begin_turn(TurnData::at(t_ms));
         }
         self.push(body, t_ms);
     }
@@ -178,13 +164,13 @@ impl Conversation {
     /// Adds text of the model, with thinking split off.
     pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Intake) {
         out.split_thinking(text)
-            .for_each(|body| self.act(body, t_ms));
+            .for_each(|body| self.add_action(body, t_ms));
     }
 
     /// Ends the run.
     pub(crate) fn finish(&mut self, reason: Option<String>) {
         if reason.is_some() {
-            // A run ends once, so the reason of the whole replaces the last one.
+            // A run ends once, so this reason replaces one that the recording has.
             self.events
                 .pop_if(|last| matches!(last.body, Body::Finish { .. }));
             self.events
@@ -192,28 +178,27 @@ impl Conversation {
         }
     }
 
-    /// Returns the run as a transcript without a name.
-    pub(crate) fn entry(self, place: Place) -> Entry {
+    /// Converts the run to a transcript without an id.
+    pub(crate) fn into_entry(self, place: Place) -> Entry {
         let group = self.group();
-        let mut made = entry(place, self.events);
+        let mut made = new_entry(place, self.events);
         made.transcript.group = group;
-        let args = arguments(&made.transcript.events).map(Value::from);
+        let args = arguments_form(&made.transcript.events).map(Value::from);
         keep(&mut made.transcript.meta, "args", args);
         made
     }
 }
 
-/// Returns the form of the arguments of a run's calls: as the model wrote them, or as a program parsed them.
-pub(crate) fn arguments(events: &[RecordedEvent]) -> Option<&'static str> {
-    let mut written = None;
-    for event in events {
-        match &event.body {
-            Body::ToolCall { arguments, .. } if arguments.is_string() => return Some("raw"),
-            Body::ToolCall { .. } => written = Some("serialised"),
-            _ => {}
-        }
-    }
-    written
+/// Returns the form of the arguments of calls: `raw` as the model wrote them, or `serialised` by a program. `None`
+/// without calls.
+pub(crate) fn arguments_form(events: &[RecordedEvent]) -> Option<&'static str> {
+    let mut calls = events.iter().filter_map(|event| match &event.body {
+        Body::ToolCall { arguments, .. } => Some(arguments.is_string()),
+        _ => None,
+    });
+    let first = calls.next()?;
+    let is_raw = first || calls.any(|is_text| is_text);
+    Some(if is_raw { "raw" } else { "serialised" })
 }
 
 #[cfg(test)]
@@ -227,9 +212,9 @@ mod tests {
             let mut usage = usage.as_object().cloned().unwrap_or_default();
             Usage::take(&mut usage)
         };
-        let used = |sent, wrote, cached| Usage {
-            sent: Some(sent),
-            wrote: Some(wrote),
+        let used = |input, output, cached| Usage {
+            input: Some(input),
+            output: Some(output),
             cached,
         };
         let anthropic = json!({"input_tokens": 3, "cache_creation_input_tokens": 10,
@@ -251,14 +236,14 @@ mod tests {
             response: Some(response.to_owned()),
             ..TurnData::default()
         };
-        run.user("Do it.".into(), None);
+        run.add_user("Do it.".into(), None);
         for (response, said) in [("a", "x"), ("a", "y"), ("b", "z")] {
-            run.turn(turn(response));
-            run.act(Body::Answer(said.into()), None);
+            run.begin_turn(turn(response));
+            run.add_action(Body::Answer(said.into()), None);
         }
-        assert_eq!(run.turns(), 2);
-        run.user("More.".into(), None);
-        run.act(Body::Answer("w".into()), None);
-        assert_eq!(run.turns(), 3);
+        assert_eq!(run.turns, 2);
+        run.add_user("More.".into(), None);
+        run.add_action(Body::Answer("w".into()), None);
+        assert_eq!(run.turns, 3);
     }
 }

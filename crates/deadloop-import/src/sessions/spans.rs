@@ -1,20 +1,19 @@
-//! Traces of observability tools as runs, from spans in the order of their starts.
+//! [`Traces`]: traces of observability tools as runs, from spans in the order of their starts.
 //!
-//! A model's span holds the whole request, which repeats earlier messages, so only the new messages of its input are
-//! used. The calls of the model are taken from its answer. A tool's span gives the result, and the call if no answer
-//! holds it.
+//! The span of a model has the whole request, which repeats earlier messages, so only new messages are used. Calls are
+//! taken from the answer of the model. The span of a tool has the result, and the call if no answer has it.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::source::records;
-
+use crate::paths;
 use crate::reader::{Intake, keep};
-use crate::sessions::conversation::written;
+use crate::sessions::conversation::written_arguments;
 use crate::sessions::run_session::RunSession;
 use crate::sessions::turn::{TurnData, Usage};
-use deadloop_corpus::{Body, Place};
+use crate::source::records;
+use deadloop_corpus::{Body, Place, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 
 /// The kind of a span.
@@ -29,7 +28,7 @@ pub(crate) enum SpanKind {
     Other,
 }
 
-/// A span, independent of the tool that wrote it.
+/// A span, in the same form for every tracer.
 #[derive(Debug, Default)]
 pub(crate) struct TraceSpan {
     pub(crate) kind: SpanKind,
@@ -47,7 +46,7 @@ pub(crate) struct TraceSpan {
     pub(crate) output: Vec<Object>,
     /// The result of a tool.
     pub(crate) result: Option<String>,
-    /// The id of the call of a tool's span, if recorded.
+    /// The id of the call, for the span of a tool.
     pub(crate) call: Option<String>,
     /// Whether the span failed, if known.
     pub(crate) error: Option<bool>,
@@ -58,28 +57,27 @@ pub(crate) struct TraceSpan {
     pub(crate) reason: Option<String>,
 }
 
-/// Builds the run of a trace. A message that cannot be read is reported with the place of its trace and left out.
-fn run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
+/// Builds the run of a trace. An unreadable message is reported with the place of its trace and left out.
+fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
     spans.sort_by(|a, b| {
         let began = |span: &TraceSpan| span.began.unwrap_or(0.0);
         let time = began(a).total_cmp(&began(b));
         time.then_with(|| a.order.cmp(&b.order))
     });
     let mut trace = Trace::default();
-    trace.session.at(place.clone());
+    trace.session.begin_at(place.clone());
     for span in spans {
         match span.kind {
-            SpanKind::Model => trace.model(span, place, out),
-            SpanKind::Tool => trace.tool(span),
+            SpanKind::Model => trace.add_model_span(span, place, out),
+            SpanKind::Tool => trace.add_tool_span(span),
             SpanKind::Other => out.losses.add("(spans of neither a model nor a tool)"),
         }
     }
-    let mut session = trace.session;
-    session.run.finish(session.reason.take());
-    session
+    trace.session.run.finish(trace.session.reason.take());
+    trace.session
 }
 
-/// The content of a span's field: messages, in the shapes of the APIs that clients dump.
+/// The content of a span's input or output, in the shape of any API.
 #[derive(Debug, Default)]
 pub(crate) struct SpanContent {
     pub(crate) messages: Vec<Object>,
@@ -90,55 +88,54 @@ pub(crate) struct SpanContent {
 
 /// Reads a request or a response of an API, messages, a message, or a text of `role`.
 pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
-    let mut said = SpanContent::default();
+    let mut content = SpanContent::default();
     match value {
-        Value::String(text) => said.messages.push(text_message(&text, role)),
+        Value::String(text) => content.messages.push(text_message(&text, role)),
         Value::Array(items) => {
             for item in items {
-                let inner = self::read_content(item, role);
-                said.messages.extend(inner.messages);
-                said.reason = said.reason.take().or(inner.reason);
+                let inner = read_content(item, role);
+                content.messages.extend(inner.messages);
+                content.reason = content.reason.take().or(inner.reason);
             }
         }
         Value::Object(mut object) => {
-            said.model = fields::label(&mut object, "model");
-            if let Some(Value::Object(mut usage)) = object.remove("usage") {
-                said.usage = Usage::take(&mut usage);
-            }
+            content.model = fields::label(&mut object, "model");
+            content.usage = Usage::take(&mut paths::take_object(&mut object, "usage"));
             for name in ["finish_reason", "stop_reason"] {
                 let reason = fields::label(&mut object, name);
-                said.reason = said.reason.take().or(reason);
+                content.reason = content.reason.take().or(reason);
             }
             for list in ["choices", "messages", "message", "output"] {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
-                    let inside = match inner {
-                        // Events of spans have a message as text.
-                        Value::String(text) => {
-                            records::parse_nested(&text).unwrap_or(Value::String(text))
-                        }
-                        other => other,
-                    };
-                    let inner = self::read_content(inside, role);
-                    said.messages = inner.messages;
-                    said.reason = said.reason.take().or(inner.reason);
-                    return said;
+                    // Events of spans have a message as text.
+                    let inner = read_content(parse_text(inner), role);
+                    content.messages = inner.messages;
+                    content.reason = content.reason.take().or(inner.reason);
+                    return content;
                 }
             }
             if object.contains_key("content") || object.contains_key("tool_calls") {
                 object.entry("role").or_insert_with(|| role.into());
             }
-            said.messages.extend(message(Value::Object(object)));
+            content.messages.extend(read_message(Value::Object(object)));
         }
         _ => {}
     }
-    said
+    content
+}
+
+/// Parses a text as JSON. Other values, and other texts, stay as they are.
+pub(crate) fn parse_text(value: Value) -> Value {
+    match value {
+        Value::String(text) => records::parse_nested(&text).unwrap_or(Value::String(text)),
+        other => other,
+    }
 }
 
 /// Creates a message with one text.
 pub(crate) fn text_message(text: &str, role: &str) -> Object {
-    let said = [("role", role), ("content", text)];
-    let said = said.map(|(name, value)| (name.to_owned(), value.into()));
-    said.into_iter().collect()
+    let fields = [("role", role), ("content", text)];
+    Object::from_iter(fields.map(|(name, value)| (name.to_owned(), value.into())))
 }
 
 /// The spans of a file by trace, in the order of the traces.
@@ -184,7 +181,7 @@ impl Traces {
     /// Emits every trace as a run.
     pub(crate) fn end(self, out: &mut Intake) {
         for trace in self.traces {
-            let mut session = run(trace.spans, &trace.place, out);
+            let mut session = build_run(trace.spans, &trace.place, out);
             session.reason = trace.failed.then(|| "error".to_owned());
             session.id = Some(trace.id);
             keep(&mut session.about, "name", trace.name);
@@ -196,8 +193,8 @@ impl Traces {
 #[derive(Default)]
 struct Trace {
     session: RunSession,
-    /// Number of times that each input text was used already.
-    told: HashMap<String, u64>,
+    /// The number of times that each message of an input was already used.
+    used: HashMap<String, u64>,
     /// Calls without a result: id and name.
     open: Vec<(String, String)>,
     /// Ids of calls with a result.
@@ -205,7 +202,7 @@ struct Trace {
 }
 
 impl Trace {
-    fn model(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
+    fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
         let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
         for message in span.input {
@@ -215,18 +212,18 @@ impl Trace {
             let model = matches!(role, "assistant" | "ai" | "model");
             let times = seen.entry(key.clone()).or_default();
             *times += 1;
-            if model || *times <= self.told.get(&key).copied().unwrap_or(0) {
+            if model || *times <= self.used.get(&key).copied().unwrap_or(0) {
                 continue;
             }
             if result {
-                self.result_of(message, t_ms);
+                self.add_result_message(message, t_ms);
                 continue;
             }
-            self.message(message, "(input)[]", t_ms, (place, out));
+            self.add_message(message, "(input)[]", t_ms, (place, out));
         }
         for (key, times) in seen {
-            let told = self.told.entry(key).or_default();
-            *told = times.max(*told);
+            let used = self.used.entry(key).or_default();
+            *used = times.max(*used);
         }
         let before = self.session.run.events.len();
         let turn = || TurnData {
@@ -240,34 +237,31 @@ impl Trace {
             if !std::mem::replace(&mut begun, true) {
                 self.session.run.announce(turn());
             }
-            self.message(message, "(output)[]", t_ms, (place, out));
+            self.add_message(message, "(output)[]", t_ms, (place, out));
         }
         if !begun {
-            self.session.run.turn(turn());
+            self.session.run.begin_turn(turn());
         }
-        let calls = self.session.run.events[before..]
-            .iter()
-            .filter_map(|event| match &event.body {
-                Body::ToolCall { id, name, .. } => {
-                    Some((id.clone().unwrap_or_default(), name.clone()))
-                }
-                _ => None,
-            });
-        self.open.extend(calls);
-        let forgotten = self.open.len().saturating_sub(REMEMBERED);
+        for event in &self.session.run.events[before..] {
+            if let Body::ToolCall { id, name, .. } = &event.body {
+                let id = id.clone().unwrap_or_default();
+                self.open.push((id, name.clone()));
+            }
+        }
+        let forgotten = self.open.len().saturating_sub(MAX_REMEMBERED);
         self.open.drain(..forgotten);
         self.session.model = span.model.or(self.session.model.take());
         self.session.reason = span.reason;
     }
 
-    fn message(
+    fn add_message(
         &mut self,
         message: Object,
         path: &str,
         t_ms: Option<f64>,
         (place, out): (&Place, &mut Intake),
     ) {
-        let taken = self.session.run.message(message, path, t_ms, out);
+        let taken = self.session.run.add_message(message, path, t_ms, out);
         if let Err(fault) = taken {
             let problem = fault.at(place.clone());
             out.warn(place, &problem.what, &problem.expected);
@@ -275,8 +269,8 @@ impl Trace {
         }
     }
 
-    /// Adds a result that only the next request records.
-    fn result_of(&mut self, mut message: Object, t_ms: Option<f64>) {
+    /// Adds the result in a message of a request, unless the span of its tool has already given the result.
+    fn add_result_message(&mut self, mut message: Object, t_ms: Option<f64>) {
         let id = fields::label(&mut message, "tool_call_id");
         if id.as_ref().is_some_and(|id| self.answered.contains(id)) {
             return;
@@ -285,71 +279,58 @@ impl Trace {
             Some(id) => self.open.iter().position(|(open, _)| open == id),
             None => (!self.open.is_empty()).then_some(0),
         };
-        // The span of a tool has already given a result without an open call.
         let Some((open, _)) = at.map(|at| self.open.remove(at)) else {
             return;
         };
-        let content = words(message.remove("content"));
+        let content = join_words(message.remove("content"));
         let status = message.get("status").and_then(Value::as_str);
         let error = status.map(|status| status == "error");
-        self.answer(open, content, error, t_ms);
+        self.add_result(open, content, error, t_ms);
     }
 
-    fn answer(&mut self, id: String, content: String, error: Option<bool>, t_ms: Option<f64>) {
+    fn add_result(&mut self, id: String, content: String, error: Option<bool>, t_ms: Option<f64>) {
         let named = Some(id.clone()).filter(|id| !id.is_empty());
-        self.session.run.push(
-            Body::ToolResult {
-                id: named,
-                content,
-                error,
-            },
-            t_ms,
-        );
+        let result = tool_result(named, content, error);
+        self.session.run.push(result, t_ms);
         // Requests repeat old results; remembering the newest suffices.
-        if self.answered.len() >= REMEMBERED {
-            self.answered.drain(..REMEMBERED / 2);
+        if self.answered.len() >= MAX_REMEMBERED {
+            self.answered.drain(..MAX_REMEMBERED / 2);
         }
         self.answered.push(id);
     }
 
-    fn tool(&mut self, span: TraceSpan) {
+    fn add_tool_span(&mut self, span: TraceSpan) {
         let t_ms = self.session.clock.since(span.began);
-        let asked = |(id, name): &(String, String)| match &span.call {
+        let is_call = |(id, name): &(String, String)| match &span.call {
             Some(call) => call == id,
             None => *name == span.name,
         };
-        let id = match self.open.iter().position(asked) {
+        let id = match self.open.iter().position(is_call) {
             Some(at) => self.open.remove(at).0,
             None => {
                 let id = span.call.unwrap_or(span.order);
-                let call = Body::ToolCall {
-                    id: Some(id.clone()),
-                    name: span.name,
-                    arguments: span.arguments.map_or(Value::Null, written),
-                };
-                self.session.run.act(call, t_ms);
+                let arguments = span.arguments.map_or(Value::Null, written_arguments);
+                let call = tool_call(Some(id.clone()), span.name, arguments);
+                self.session.run.add_action(call, t_ms);
                 id
             }
         };
-        self.answer(id, span.result.unwrap_or_default(), span.error, t_ms);
+        self.add_result(id, span.result.unwrap_or_default(), span.error, t_ms);
     }
 }
 
 /// The maximum number of remembered calls without a result, and of ids of calls with one.
-const REMEMBERED: usize = 4096;
+const MAX_REMEMBERED: usize = 4096;
 
-/// Returns a text, the joined texts of blocks, or the JSON of any other value.
-pub(crate) fn words(content: Option<Value>) -> String {
+/// Returns the text of a content: the text itself, the joined texts of blocks, or the JSON of any other value.
+pub(crate) fn join_words(content: Option<Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
         Some(Value::Array(mut parts)) if parts.iter().all(|part| text_of(part).is_some()) => {
             match &mut parts[..] {
-                [Value::Object(only)] => only
-                    .get_mut("text")
-                    .map(Value::take)
-                    .map(|text| words(Some(text)))
-                    .unwrap_or_default(),
+                // The text of the only part need not be copied.
+                [Value::Object(only)] => join_words(only.remove("text")),
                 _ => parts.iter().filter_map(text_of).collect(),
             }
         }
@@ -357,12 +338,13 @@ pub(crate) fn words(content: Option<Value>) -> String {
     }
 }
 
-fn text_of(part: &Value) -> Option<&str> {
+/// Returns the text of a part: the part itself, or its field `text`.
+pub(crate) fn text_of(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text")?.as_str())
 }
 
 /// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is not a message.
-pub(crate) fn message(value: Value) -> Option<Object> {
+pub(crate) fn read_message(value: Value) -> Option<Object> {
     let Value::Object(mut message) = value else {
         return None;
     };
@@ -387,22 +369,17 @@ pub(crate) fn message(value: Value) -> Option<Object> {
         };
         message.insert("role".to_owned(), role.into());
     }
-    raw_calls(&mut message);
-    parts(&mut message);
-    for beside in [
-        "response_metadata",
-        "additional_kwargs",
-        "invalid_tool_calls",
-        "id",
-        "name",
-    ] {
-        message.remove(beside);
-    }
+    move_raw_calls(&mut message);
+    convert_parts(&mut message);
+    let unneeded = "response_metadata additional_kwargs invalid_tool_calls id name";
+    unneeded
+        .split(' ')
+        .for_each(|name| drop(message.remove(name)));
     Some(message)
 }
 
-/// Takes the calls that LangChain kept as the API wrote them, with their arguments as text.
-fn raw_calls(message: &mut Object) {
+/// Replaces the parsed calls of LangChain by the calls as the API wrote them, with their arguments as text.
+fn move_raw_calls(message: &mut Object) {
     let more = message.get_mut("additional_kwargs");
     let raw = more.and_then(|more| more.get_mut("tool_calls"));
     if let Some(calls @ Value::Array(_)) = raw.map(Value::take) {
@@ -414,7 +391,7 @@ fn raw_calls(message: &mut Object) {
 }
 
 /// Converts the parts of OpenTelemetry's messages to the blocks of APIs.
-fn parts(message: &mut Object) {
+fn convert_parts(message: &mut Object) {
     let Some(Value::Array(parts)) = message.remove("parts") else {
         return;
     };
@@ -442,7 +419,7 @@ fn parts(message: &mut Object) {
     }
     if let Some(response) = response {
         message.insert("role".to_owned(), "tool".into());
-        message.insert("content".to_owned(), words(Some(response)).into());
+        message.insert("content".to_owned(), join_words(Some(response)).into());
         message.extend(call.map(|id| ("tool_call_id".to_owned(), id)));
         return;
     }

@@ -45,16 +45,18 @@ pub(crate) fn companion_metadata(path: &Path, end: &str) -> Option<std::fs::Meta
 /// The files, in reading order.
 pub(crate) struct SourceFiles {
     files: VecDeque<PathBuf>,
-    /// Number of times that each file was read.
-    read: HashMap<PathBuf, u64>,
+    /// The number of times that each file was read.
+    reads: HashMap<PathBuf, u64>,
     stems: HashMap<PathBuf, String>,
     /// The common folder of all files.
     root: PathBuf,
-    progress: ReadProgress,
-    total: u64,
+    /// The counter of bytes read from disk.
+    pub(crate) progress: ReadProgress,
+    /// The bytes on disk of all files.
+    pub(crate) total: u64,
     /// The corpora among the folders, with their paths.
-    corpora: Vec<(PathBuf, Arc<Corpus>)>,
-    /// The files that were named on their own, not found in a folder.
+    pub(crate) corpora: Vec<(PathBuf, Arc<Corpus>)>,
+    /// The files that the caller named. The others were found in folders.
     named: HashSet<PathBuf>,
 }
 
@@ -65,20 +67,20 @@ pub(crate) struct SourceFile {
     pub(crate) progress: ReadProgress,
     /// The corpus of the file.
     pub(crate) corpus: Option<Arc<Corpus>>,
-    /// Whether the file was named on its own. Such a file may be a pipe.
+    /// Whether the caller named the file. Such a file may be a pipe.
     named: bool,
-    /// Number of times that the file was read before.
-    again: u64,
+    /// The number of times that the file was read before.
+    earlier_reads: u64,
     stem: String,
     folder_stem: String,
 }
 
 impl SourceFile {
-    /// Returns the folder, and the number of times that it was read before. A folder that is read again counts as
-    /// another one.
+    /// Returns the folder, and the number of times that the folder was read before. A folder that is read twice counts as
+    /// two.
     pub(crate) fn folder(&self) -> (u64, PathBuf) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        (self.again, folder.to_path_buf())
+        (self.earlier_reads, folder.to_path_buf())
     }
 
     /// Returns the place of a line.
@@ -86,8 +88,8 @@ impl SourceFile {
         Place::new(Arc::clone(&self.path), line)
     }
 
-    /// Returns whether the file has to be a recording: it was named on its own, or is a part of a corpus.
-    pub(crate) fn is_meant(&self) -> bool {
+    /// Returns whether the file has to be a recording: the caller named it, or it is a part of a corpus.
+    pub(crate) fn is_required(&self) -> bool {
         self.named || self.corpus.is_some()
     }
 
@@ -104,10 +106,9 @@ impl SourceFile {
     pub(crate) fn is_csv(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();
-        let packed = [".gz", ".zst"]
-            .iter()
-            .find_map(|end| name.strip_suffix(end));
-        packed.unwrap_or(&name).ends_with(".csv")
+        let mut packed = [".gz", ".zst"].iter();
+        let unpacked = packed.find_map(|end| name.strip_suffix(end));
+        unpacked.unwrap_or(&name).ends_with(".csv")
     }
 
     /// Returns the prefix of transcript names: the name of the file, or of its folder if the folder is one recording.
@@ -130,7 +131,7 @@ impl SourceFiles {
             let data = path.metadata();
             let data = data.map_err(|e| CorpusError::unreadable(path, e).to_string())?;
             if data.is_dir() {
-                walk(path, &mut files, &mut corpora)?;
+                collect_files(path, &mut files, &mut corpora)?;
             } else {
                 named.insert(path.clone());
                 files.push(path.clone());
@@ -139,20 +140,20 @@ impl SourceFiles {
         let root = common_folder(&files);
         let size = |file: &PathBuf| file.metadata().map_or(0, |data| data.len());
         Ok(Self {
-            stems: stems(&files, &root),
+            stems: name_files(&files, &root),
             root,
             progress: ReadProgress::default(),
             total: files.iter().map(size).sum(),
-            read: HashMap::new(),
+            reads: HashMap::new(),
             files: files.into(),
             corpora,
             named,
         })
     }
 
-    /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
-    /// may be a folder.
-    pub(crate) fn unchanged(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+    /// Returns the files of folders in which no file has changed. A folder is compared as a whole, since a recording may
+    /// be a folder.
+    pub(crate) fn find_unchanged(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
             let before = known.get(&absolute_path(file));
             before.is_some() && before == FileStamp::read(file).as_ref()
@@ -164,22 +165,12 @@ impl SourceFiles {
         same.cloned().collect()
     }
 
-    pub(crate) fn corpora(&self) -> &[(PathBuf, Arc<Corpus>)] {
-        &self.corpora
-    }
-
-    pub(crate) fn bytes_read(&self) -> u64 {
-        self.progress.get()
-    }
-
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.total
-    }
-
+    /// Returns the next file to read.
     pub(crate) fn next(&mut self) -> Option<SourceFile> {
         let path = self.files.pop_front()?;
-        let read = self.read.entry(path.clone()).or_default();
-        let again = std::mem::replace(read, *read + 1);
+        let reads = self.reads.entry(path.clone()).or_default();
+        let earlier_reads = *reads;
+        *reads += 1;
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = if folder == self.root {
             folder.file_name().map(Path::new).unwrap_or(folder)
@@ -191,9 +182,9 @@ impl SourceFiles {
         Some(SourceFile {
             corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
             named: self.named.contains(&path),
-            again,
+            earlier_reads,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
-            folder_stem: name(folder),
+            folder_stem: path_text(folder),
             path: Arc::new(path),
             progress: self.progress.clone(),
         })
@@ -201,27 +192,28 @@ impl SourceFiles {
 }
 
 /// Collects the files of a folder and its subfolders, sorted with numbers as numbers.
-fn walk(
+fn collect_files(
     folder: &Path,
     files: &mut Vec<PathBuf>,
     corpora: &mut Vec<(PathBuf, Arc<Corpus>)>,
 ) -> Result<(), String> {
-    if let Some(corpus) = corpus(folder)? {
+    if let Some(corpus) = open_corpus(folder)? {
         files.extend_from_slice(corpus.files());
         corpora.push((folder.to_path_buf(), Arc::new(corpus)));
         return Ok(());
     }
-    let listed =
-        std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
-    let entries = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
-    let mut paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path()).collect();
+    let listed = std::fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| Ok(entry?.path()));
+        paths.collect::<io::Result<Vec<PathBuf>>>()
+    });
+    let mut paths = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
     paths.retain(|path| !is_hidden(path));
-    paths.sort_by_cached_key(|path| natural_sort_key(&name(path)));
+    paths.sort_by_cached_key(|path| natural_sort_key(&path_text(path)));
     for path in paths {
         // A link to a folder may form a cycle.
         let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
         match is_folder {
-            true => walk(&path, files, corpora)?,
+            true => collect_files(&path, files, corpora)?,
             false if path.is_dir() => {}
             false => files.push(path),
         }
@@ -230,7 +222,7 @@ fn walk(
 }
 
 /// Opens a folder as a corpus. `None` if it is not one.
-fn corpus(folder: &Path) -> Result<Option<Corpus>, String> {
+fn open_corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     match Corpus::open(folder) {
         Ok(corpus) => Ok(Some(corpus)),
         Err(CorpusError::NoTranscripts { .. }) => Ok(None),
@@ -248,11 +240,12 @@ fn is_hidden(path: &Path) -> bool {
     name.to_string_lossy().starts_with('.')
 }
 
-fn name(path: &Path) -> String {
+/// Returns a path as text, with `/` between its parts.
+fn path_text(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// Returns a sort key with numbers as numbers, so that 10 comes after 9. Ties are broken by the name.
+/// Returns a sort key that compares numbers as numbers, so that 10 comes after 9. The whole name breaks ties.
 fn natural_sort_key(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -274,29 +267,27 @@ fn natural_sort_key(name: &str) -> (Vec<(String, Option<u64>)>, String) {
 
 /// Returns the common folder of all files.
 fn common_folder(files: &[PathBuf]) -> PathBuf {
-    let mut folders = files
+    let folders = files
         .iter()
         .map(|file| file.parent().unwrap_or(Path::new("")));
-    let first = folders.next().unwrap_or(Path::new(""));
-    folders
-        .fold(first, |root, folder| {
-            let mut shared = root.ancestors().filter(|up| folder.starts_with(up));
-            shared.next().unwrap_or(Path::new(""))
-        })
-        .to_path_buf()
+    let shared = folders.reduce(|root, folder| {
+        let mut shared = root.ancestors().filter(|up| folder.starts_with(up));
+        shared.next().unwrap_or(Path::new(""))
+    });
+    shared.unwrap_or(Path::new("")).to_path_buf()
 }
 
 /// Names each file by its path below `root`, without the extension if the name stays unique.
-fn stems(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
-    let below = |file: &PathBuf| name(file.strip_prefix(root).unwrap_or(file));
+fn name_files(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
+    let below = |file: &PathBuf| path_text(file.strip_prefix(root).unwrap_or(file));
     let short = |file: &PathBuf| {
         let packed = matches!(file.extension(), Some(end) if end == "gz" || end == "zst");
-        let name = if packed {
-            file.with_extension("")
+        let name = file.with_extension("");
+        below(&if packed {
+            name.with_extension("")
         } else {
-            file.clone()
-        };
-        below(&name.with_extension(""))
+            name
+        })
     };
     let mut times: HashMap<String, u64> = HashMap::new();
     let mut unique = files.to_vec();
@@ -306,12 +297,8 @@ fn stems(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
         *times.entry(short(file)).or_default() += 1;
     }
     let stem = |file: PathBuf| {
-        let name = short(&file);
-        let name = if times.get(&name) == Some(&1) {
-            name
-        } else {
-            below(&file)
-        };
+        let name = Some(short(&file)).filter(|name| times.get(name) == Some(&1));
+        let name = name.unwrap_or_else(|| below(&file));
         (file, name)
     };
     unique.into_iter().map(stem).collect()
@@ -325,7 +312,7 @@ mod tests {
     fn files_are_called_by_what_tells_them_apart() {
         let called = |paths: &[&str]| -> Vec<String> {
             let files: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
-            let stems = stems(&files, &common_folder(&files));
+            let stems = name_files(&files, &common_folder(&files));
             files.iter().map(|file| stems[file].clone()).collect()
         };
         assert_eq!(called(&["a/b/chat.jsonl.gz"]), ["chat"]);

@@ -14,20 +14,20 @@ use crate::source::records::FileShape;
 pub(crate) enum FormatCertainty {
     /// The file does not have the format.
     No,
-    /// The file can be read as the format, if no other format knows it.
+    /// The file can be read as the format, if no other format recognizes the file.
     Fallback,
-    /// The fields of the format are there, but others have such fields too.
+    /// The file has the fields of the format, but other formats have such fields too.
     Likely,
-    /// Marks that only this format has are inside another object of its records.
+    /// The records have marks of this format alone inside another object.
     Enclosed,
-    /// The file has marks that only this format has.
+    /// The file has marks of this format alone.
     Certain,
 }
 
 impl FormatCertainty {
-    /// Returns this certainty if `so` is true, otherwise `No`.
-    pub(crate) fn when(self, so: bool) -> Self {
-        if so { self } else { Self::No }
+    /// Returns this certainty if `condition` is true, otherwise `No`.
+    pub(crate) fn only_if(self, condition: bool) -> Self {
+        if condition { self } else { Self::No }
     }
 
     /// Returns the reason, for messages.
@@ -46,11 +46,11 @@ impl FormatCertainty {
 pub(crate) struct SourceHead {
     /// The shape of the file.
     pub(crate) shape: FileShape,
-    /// Whether the file is a document with a list. `values` are its elements then.
+    /// Whether the file is a document with a list, whose elements are `values`.
     pub(crate) list: bool,
     /// The first records that are JSON.
     ///
-    /// A long record is cut after a whole field or element. A text has its beginning as the only record.
+    /// A long record is cut after a whole field or element. The only record of a text is its beginning.
     pub(crate) values: Vec<Value>,
     /// The names of an archive's members.
     pub(crate) members: Vec<String>,
@@ -62,10 +62,23 @@ pub(crate) struct SourceHead {
     pub(crate) family: OnceCell<Option<FamilyMatch>>,
 }
 
-/// A family of an API, and whether its object is bare rather than inside another.
+/// A family of an API, and whether its object is bare. Otherwise the object is inside another.
 pub(crate) type FamilyMatch = (&'static Family, bool);
 
 impl SourceHead {
+    /// Creates the beginning of a file of this shape, without records.
+    pub(crate) fn new(shape: FileShape) -> Self {
+        Self {
+            shape,
+            list: false,
+            values: Vec::new(),
+            members: Vec::new(),
+            more: false,
+            database: None,
+            family: OnceCell::new(),
+        }
+    }
+
     /// Iterates over the first records that are objects.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.values.iter().filter_map(Value::as_object)
@@ -76,8 +89,8 @@ impl SourceHead {
         (self.shape == FileShape::Text).then(|| self.values.first()?.as_str())?
     }
 
-    /// Returns whether `so` is true for one of the first records.
-    pub(crate) fn any(&self, so: impl Fn(&Object) -> bool) -> bool {
-        self.objects().any(so)
+    /// Returns whether `condition` holds for one of the first records.
+    pub(crate) fn any(&self, condition: impl Fn(&Object) -> bool) -> bool {
+        self.objects().any(condition)
     }
 }

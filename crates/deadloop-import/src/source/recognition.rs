@@ -1,6 +1,5 @@
 //! Recognition of a file's shape and format from its beginning.
 
-use std::cell::OnceCell;
 use std::io::{self, BufRead, BufReader, Read};
 
 use deadloop_detect::harness::JsonScan;
@@ -12,7 +11,7 @@ use crate::reader::ForeignFormat;
 use crate::source::files::SourceFile;
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::{
-    DATABASE, FileShape, MOST_VALUES, RecordContent, SourceRecords, csv, database_format, members,
+    DATABASE, FileShape, MAX_VALUES, RecordContent, SourceRecords, csv, database_format, members,
     records, rows,
 };
 use deadloop_corpus::files::lines::{broken, unpack};
@@ -26,17 +25,17 @@ const PARQUET: &[u8] = b"PAR1";
 /// A file with a known format.
 pub(crate) struct OpenedFile {
     pub(crate) format: &'static ForeignFormat,
-    /// The certainty of the format. `None` if the caller chose it.
-    pub(crate) sure: Option<FormatCertainty>,
+    /// The certainty of the format. `None` if the caller chose the format.
+    pub(crate) certainty: Option<FormatCertainty>,
     pub(crate) records: SourceRecords,
     /// Whether the beginning has more than one record.
     pub(crate) several: bool,
 }
 
-/// A file that cannot be read, with its kind if it is not a recording.
+/// A file that cannot be read.
 pub(crate) struct UnreadableFile {
     pub(crate) fault: WireFault,
-    /// The name of the kind, for folders with many such files.
+    /// The kind of a file that is not a recording, by which such files of a folder are counted.
     pub(crate) kind: Option<&'static str>,
 }
 
@@ -57,58 +56,59 @@ fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> 
 /// Opens a file, recognizes its format or takes the chosen one, and begins to read.
 pub(crate) fn open(
     file: &SourceFile,
-    asked: Option<&'static ForeignFormat>,
+    chosen: Option<&'static ForeignFormat>,
 ) -> Result<OpenedFile, UnreadableFile> {
-    let mut look = FileHead::at(file).map_err(|e| match e.kind() {
+    let mut head = FileHead::open(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => UnreadableFile {
             fault: broken(&e),
             kind: Some("pipes, devices and links to nothing"),
         },
         _ => broken(&e).into(),
     })?;
-    if look.head.is_empty() && look.whole {
+    if head.bytes.is_empty() && head.whole {
         return Err(no_recording(
             "empty files",
             "the file is empty",
             "a recording",
         ));
     }
-    let (mut told, format, sure) = loop {
-        let told = recognize(&look, file)?;
-        if let Some(format) = asked {
-            if let Some(other) = told.database.filter(|name| *name != format.name) {
+    let (mut source, format, certainty) = loop {
+        let source = recognize(&head, file)?;
+        if let Some(format) = chosen {
+            if let Some(other) = source.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
                 return Err(WireFault::new(what, format!("--from {other}, or none")).into());
             }
-            break (told, format, None);
+            break (source, format, None);
         }
-        let (sure, best) = best_formats(&told);
-        let more = sure < FormatCertainty::Likely && (!look.whole || told.more);
-        if more && look.read_further(sure) {
+        let (certainty, best) = best_formats(&source);
+        let more = certainty < FormatCertainty::Likely && (!head.whole || source.more);
+        if more && head.read_further(certainty) {
             continue;
         }
         match best[..] {
-            [] => return Err(foreign(&told, &look)),
-            [only] => break (told, only, Some(sure)),
+            [] => return Err(unknown_file(&source, &head)),
+            [only] => break (source, only, Some(certainty)),
             [one, other, ..] => {
-                let what = format!("may be {} or {}: {}", one.name, other.name, sure.reason());
+                let (one, other, reason) = (one.name, other.name, certainty.reason());
+                let what = format!("may be {one} or {other}: {reason}");
                 return Err(WireFault::new(what, "--from to say which").into());
             }
         }
     };
     if let Some(shape) = format.shape {
-        told.shape = shape;
-    } else if told.shape == FileShape::Text {
-        told.shape = FileShape::Lines;
+        source.shape = shape;
+    } else if source.shape == FileShape::Text {
+        source.shape = FileShape::Lines;
     }
-    let spoken = told.family.get().copied().flatten();
-    // Whole texts of lines are needed only for a family with a quick reader, or without recognition.
-    let texts = sure.is_none() || spoken.is_some_and(|(family, _)| family.quick.is_some());
+    let family = source.family.get().copied().flatten();
+    // Only a family with a quick reader needs the texts of lines. Without recognition the family is unknown.
+    let texts = certainty.is_none() || family.is_some_and(|(family, _)| family.quick.is_some());
     Ok(OpenedFile {
         format,
-        sure,
-        records: records(told.shape, look.all(), file.place(0), texts),
-        several: told.list || told.values.len() > 1,
+        certainty,
+        records: records(source.shape, head.into_reader(), file.place(0), texts),
+        several: source.list || source.values.len() > 1,
     })
 }
 
@@ -119,57 +119,55 @@ pub(crate) fn find_format(name: &str) -> Option<&'static ForeignFormat> {
 
 /// The head of a file, which grows until the format is known.
 struct FileHead {
-    head: Vec<u8>,
+    bytes: Vec<u8>,
     /// Whether the head is the whole file.
     whole: bool,
-    /// The size of the head: an index into [`STEPS`].
+    /// The size of the head: an index into [`HEAD_SIZES`].
     step: usize,
     rest: Box<dyn BufRead + Send>,
     failed: Option<io::Error>,
 }
 
-/// The sizes of the head, in bytes and records. A larger one is used if the format is still unknown.
+/// The sizes of the head, in bytes and records. A larger size is used while the format is unknown.
 ///
 /// A session may begin with many summaries, and a line may be a picture.
-const STEPS: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
+const HEAD_SIZES: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
 
 impl FileHead {
-    fn at(file: &SourceFile) -> io::Result<Self> {
+    fn open(file: &SourceFile) -> io::Result<Self> {
         let disk = file.open()?;
-        let mut look = Self {
-            head: Vec::new(),
+        let mut head = Self {
+            bytes: Vec::new(),
             whole: false,
             step: 0,
             rest: unpack(CountingReader::new(disk, file.progress.clone()))?,
             failed: None,
         };
-        look.read();
-        if look.head.starts_with(BOM) {
-            look.head.drain(..BOM.len());
+        head.read();
+        if head.bytes.starts_with(BOM) {
+            head.bytes.drain(..BOM.len());
         }
-        Ok(look)
+        Ok(head)
     }
 
     fn read(&mut self) {
-        let wanted = STEPS[self.step].0.saturating_sub(self.head.len());
-        self.head.reserve_exact(wanted);
+        let wanted = HEAD_SIZES[self.step].0.saturating_sub(self.bytes.len());
+        self.bytes.reserve_exact(wanted);
         let mut more = self.rest.by_ref().take(wanted as u64);
-        match more.read_to_end(&mut self.head) {
+        match more.read_to_end(&mut self.bytes) {
             Ok(read) => self.whole = read < wanted,
             Err(e) => (self.failed, self.whole) = (Some(e), true),
         }
     }
 
-    /// Reads more of the file if that may help. A column with a usual name allows one more step.
-    fn read_further(&mut self, sure: FormatCertainty) -> bool {
-        let last = match sure {
-            FormatCertainty::No => STEPS.len() - 1,
+    /// Reads more of the file, unless the head has its largest size. A fallback allows only the second size.
+    fn read_further(&mut self, certainty: FormatCertainty) -> bool {
+        let last = match certainty {
+            FormatCertainty::No => HEAD_SIZES.len() - 1,
             _ => 1,
         };
-        let packed = [ZIP, PARQUET, DATABASE]
-            .iter()
-            .any(|begin| self.head.starts_with(begin));
-        if self.step >= last || packed {
+        let mut binary = [ZIP, PARQUET, DATABASE].iter();
+        if self.step >= last || binary.any(|begin| self.bytes.starts_with(begin)) {
             return false;
         }
         self.step += 1;
@@ -179,13 +177,13 @@ impl FileHead {
         true
     }
 
-    fn records(&self) -> usize {
-        STEPS[self.step].1
+    fn max_records(&self) -> usize {
+        HEAD_SIZES[self.step].1
     }
 
     /// Returns the whole file from the beginning.
-    fn all(self) -> Box<dyn BufRead + Send> {
-        let begin = io::Cursor::new(self.head);
+    fn into_reader(self) -> Box<dyn BufRead + Send> {
+        let begin = io::Cursor::new(self.bytes);
         match self.failed {
             None => Box::new(begin.chain(self.rest)),
             Some(e) => Box::new(begin.chain(BufReader::new(HeadError(Some(e))))),
@@ -193,7 +191,7 @@ impl FileHead {
     }
 }
 
-/// A read error of the head, which the reader reports when it gets there.
+/// The read error of the head, as a reader that fails once.
 struct HeadError(Option<io::Error>);
 
 impl Read for HeadError {
@@ -207,17 +205,23 @@ fn best_formats(head: &SourceHead) -> (FormatCertainty, Vec<&'static ForeignForm
     if let Some(format) = head.database.and_then(find_format) {
         return (FormatCertainty::Certain, vec![format]);
     }
-    let certain: Vec<FormatCertainty> = FOREIGN.iter().map(|format| format.knows(head)).collect();
-    let best = certain.iter().copied().max().unwrap_or(FormatCertainty::No);
-    let of = FOREIGN.iter().zip(certain);
-    let best_of = of.filter(|(_, sure)| *sure == best && best > FormatCertainty::No);
-    (best, best_of.map(|(format, _)| format).collect())
+    let rated = FOREIGN
+        .iter()
+        .map(|format| (format.certainty(head), format));
+    let rated: Vec<_> = rated.collect();
+    let best = rated.iter().map(|(certainty, _)| *certainty).max();
+    let best = best.unwrap_or(FormatCertainty::No);
+    let found = rated
+        .into_iter()
+        .filter(|(certainty, _)| *certainty == best);
+    let found = found.filter(|_| best > FormatCertainty::No);
+    (best, found.map(|(_, format)| format).collect())
 }
 
-/// Describes a file of no known format.
-fn foreign(head: &SourceHead, look: &FileHead) -> UnreadableFile {
+/// Refuses a file of no known format.
+fn unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
     let kind = match head.shape {
-        FileShape::Text => prose(&look.head),
+        FileShape::Text => text_kind(&file.bytes),
         FileShape::Csv | FileShape::Table => "tables without a column of text",
         _ => "JSON of no known format",
     };
@@ -232,16 +236,14 @@ fn foreign(head: &SourceHead, look: &FileHead) -> UnreadableFile {
 }
 
 /// Names the kind of a text that is not JSON.
-fn prose(head: &[u8]) -> &'static str {
+fn text_kind(head: &[u8]) -> &'static str {
     let begin = head.trim_ascii_start();
     let starts = |with: &str| {
         let same = begin.get(..with.len());
         same.is_some_and(|same| same.eq_ignore_ascii_case(with.as_bytes()))
     };
-    if ["<!doctype", "<html", "<?xml", "<svg"]
-        .iter()
-        .any(|tag| starts(tag))
-    {
+    let mut tags = ["<!doctype", "<html", "<?xml", "<svg"].into_iter();
+    if tags.any(starts) {
         return "HTML or XML";
     }
     let mut lines = begin.split(|byte| *byte == b'\n');
@@ -261,78 +263,65 @@ fn unknown_format(head: &SourceHead) -> WireFault {
         "--text-field with the field that holds the text (data.output leads into objects), or --from with one of: {}",
         names.join(", ")
     );
-    let keys = head.objects().next().map(|object| {
+    let what = head.objects().next().map(|object| {
         let keys: Vec<&str> = object.keys().take(8).map(String::as_str).collect();
-        format!(
-            "records of no known format, with the fields {}",
-            keys.join(", ")
-        )
+        let keys = keys.join(", ");
+        format!("records of no known format, with the fields {keys}")
     });
     WireFault::new(
-        keys.unwrap_or_else(|| "content of no known format".to_owned()),
+        what.unwrap_or_else(|| "content of no known format".to_owned()),
         expected,
     )
 }
 
 /// Recognizes the shape of a file and reads its first records.
-fn recognize(look: &FileHead, file: &SourceFile) -> Result<SourceHead, UnreadableFile> {
-    let head = &look.head[..];
-    let mut told = SourceHead {
-        shape: FileShape::Archive,
-        list: false,
-        values: Vec::new(),
-        members: Vec::new(),
-        more: false,
-        database: None,
-        family: OnceCell::new(),
-    };
+fn recognize(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead, UnreadableFile> {
+    let head = &file_head.bytes[..];
+    let mut source = SourceHead::new(FileShape::Archive);
     if head.starts_with(ZIP) {
-        told.members = members(&file.path);
-        return Ok(told);
+        source.members = members(&file.path);
+        return Ok(source);
     }
     if head.starts_with(PARQUET) {
-        told.shape = FileShape::Table;
-        told.values = first_rows(file, look.records())?;
-        return Ok(told);
+        source.shape = FileShape::Table;
+        source.values = first_rows(file, file_head.max_records())?;
+        return Ok(source);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(no_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
     }
     if head.starts_with(DATABASE) {
-        told.shape = FileShape::Database;
+        source.shape = FileShape::Database;
         let format = database_format(&file.path).map_err(|fault| UnreadableFile {
             fault,
             kind: Some("SQLite databases that are not read"),
         })?;
-        told.database = Some(format);
-        return Ok(told);
+        source.database = Some(format);
+        return Ok(source);
     }
     if file.is_csv() {
-        told.shape = FileShape::Csv;
-        told.values = csv::head(head, look.records(), look.whole);
-        return Ok(told);
+        source.shape = FileShape::Csv;
+        source.values = csv::first_rows(head, file_head.max_records(), file_head.whole);
+        return Ok(source);
     }
     let begin = head.trim_ascii_start();
-    let (values, more) = lines(look);
+    let (values, more) = read_lines(file_head);
     if !values.is_empty() && !begin.starts_with(b"[") {
-        (told.shape, told.values, told.more) = (FileShape::Lines, values, more);
+        (source.shape, source.values, source.more) = (FileShape::Lines, values, more);
     } else if begin.starts_with(b"{") || begin.starts_with(b"[") {
-        document(begin, look.records(), &mut told);
-    } else if fields(begin) {
-        told.shape = FileShape::Lines;
+        read_document(begin, file_head.max_records(), &mut source);
+    } else if begins_event(begin) {
+        source.shape = FileShape::Lines;
     } else {
-        told.shape = FileShape::Text;
-        told.values = vec![Value::String(text_of(head))];
+        source.shape = FileShape::Text;
+        source.values = vec![Value::String(valid_beginning(head))];
         // No text of a model has a zero byte.
         if head.contains(&0) {
-            return Err(no_recording(
-                "binary files",
-                "content of no known format",
-                "a recording",
-            ));
+            let what = "content of no known format";
+            return Err(no_recording("binary files", what, "a recording"));
         }
     }
-    Ok(told)
+    Ok(source)
 }
 
 /// Reads the first rows of a Parquet file.
@@ -351,26 +340,23 @@ fn first_rows(file: &SourceFile, most: usize) -> Result<Vec<Value>, UnreadableFi
 }
 
 /// Returns the beginning of a text up to the first invalid UTF-8.
-fn text_of(head: &[u8]) -> String {
-    let head = &head[..head.len().min(STEPS[0].0)];
-    let valid = match std::str::from_utf8(head) {
-        Ok(text) => text,
-        Err(e) => std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or_default(),
-    };
-    valid.to_owned()
+fn valid_beginning(head: &[u8]) -> String {
+    let head = &head[..head.len().min(HEAD_SIZES[0].0)];
+    let valid = head.utf8_chunks().next();
+    valid.map_or(String::new(), |chunk| chunk.valid().to_owned())
 }
 
 /// Reads the objects of whole lines, bare or the data of events. Returns them and whether there are more.
 ///
 /// A bare object is at the start of its line. Any other object is part of a document.
-fn lines(look: &FileHead) -> (Vec<Value>, bool) {
-    let mut frames = Frames::new(true, STEPS[look.step].0);
-    let mut lines = look.head.split_inclusive(|byte| *byte == b'\n');
+fn read_lines(head: &FileHead) -> (Vec<Value>, bool) {
+    let mut frames = Frames::new(true, HEAD_SIZES[head.step].0);
+    let mut lines = head.bytes.split_inclusive(|byte| *byte == b'\n');
     let mut values = Vec::new();
-    while values.len() < look.records()
+    while values.len() < head.max_records()
         && let Some(line) = lines.next()
     {
-        if !look.whole && !line.ends_with(b"\n") {
+        if !head.whole && !line.ends_with(b"\n") {
             break;
         }
         let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
@@ -379,7 +365,7 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
             && let Some(Ok(Frame::Object(text))) = frames.read(line)
             && let Ok(object) = object(
                 &whole_escapes(text.as_bytes()).unwrap_or_else(|| text.into_owned()),
-                MOST_VALUES,
+                MAX_VALUES,
             )
             && !object.is_empty()
         {
@@ -391,23 +377,23 @@ fn lines(look: &FileHead) -> (Vec<Value>, bool) {
 }
 
 /// Returns whether a text without a readable object begins as server-sent events do.
-fn fields(begin: &[u8]) -> bool {
+fn begins_event(begin: &[u8]) -> bool {
     let data = begin.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
     data.is_some_and(|data| data.starts_with(b"{") || data.starts_with(b"[DONE]"))
 }
 
 /// Reads a document, or a line that is longer than the head.
-fn document(begin: &[u8], most: usize, told: &mut SourceHead) {
-    told.list = begin.starts_with(b"[");
+fn read_document(begin: &[u8], most: usize, source: &mut SourceHead) {
+    source.list = begin.starts_with(b"[");
     let one_line = !begin.trim_ascii_end().contains(&b'\n');
-    told.shape = if one_line && !told.list {
+    source.shape = if one_line && !source.list {
         FileShape::Lines
     } else {
         FileShape::Document
     };
-    told.values = match complete_json(begin) {
+    source.values = match complete_json(begin) {
         Some(Value::Array(items)) => {
-            told.more = items.len() > most;
+            source.more = items.len() > most;
             items.into_iter().take(most).collect()
         }
         Some(value) => vec![value],

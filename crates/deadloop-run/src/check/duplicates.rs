@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, alike, clusters};
+use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, clusters, find_pairs};
 use deadloop_replay::{Interruption, each};
 use deadloop_score::Case;
 
@@ -67,23 +67,23 @@ pub(super) fn near_duplicates(
 ) -> RunResult<Vec<Cluster>> {
     let mut sketches: Vec<Option<Sketch>> = glances.iter_mut().map(|g| g.sketch.take()).collect();
     let estimate = |a: usize, b: usize| match (&sketches[a], &sketches[b]) {
-        (Some(a), Some(b)) => a.alike(b),
+        (Some(a), Some(b)) => a.likeness(b),
         _ => 0.0,
     };
-    let likely = alike(&sketches, WORTH_A_LOOK, estimate);
+    let likely = find_pairs(&sketches, WORTH_A_LOOK, estimate);
     let worth: BTreeSet<usize> = likely.iter().flat_map(|p| [p.first, p.second]).collect();
     if worth.is_empty() {
         return Ok(Vec::new());
     }
     let texts = texts(corpus, cases, &worth, host)?;
     let exact = |a: usize, b: usize| match (texts.get(&a), texts.get(&b)) {
-        (Some(a), Some(b)) => a.alike(b),
+        (Some(a), Some(b)) => a.likeness(b),
         _ => 0.0,
     };
     for (place, sketch) in sketches.iter_mut().enumerate() {
         sketch.take_if(|_| !worth.contains(&place));
     }
-    Ok(clusters(cases.len(), &alike(&sketches, ALIKE, exact)))
+    Ok(clusters(cases.len(), &find_pairs(&sketches, ALIKE, exact)))
 }
 
 /// Reads the texts of the cases with the indices `worth`, as shingles.

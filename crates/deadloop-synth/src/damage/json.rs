@@ -7,22 +7,29 @@ use serde::de::IgnoredAny;
 
 use super::DamageDraws;
 
-/// The ways to break JSON. Each is used at most once, in this order, so that cutting comes last.
-const WAYS: [fn(&str, &mut DamageDraws) -> String; 7] =
-    [no_quote, no_bracket, comment, comma, line_end, second, cut];
+/// The ways to break JSON, in the order in which they are used. Cutting comes last.
+const BREAKS: [fn(&str, &mut DamageDraws) -> String; 7] = [
+    remove_quote,
+    remove_bracket,
+    insert_comment,
+    insert_comma,
+    break_line_end,
+    repeat_document,
+    cut_end,
+];
 
 /// Breaks JSON in up to `severity` ways. A way that does not apply to the text changes nothing.
 pub(super) fn break_json(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     if serde_json::from_str::<IgnoredAny>(intact).is_err() {
         return intact.to_owned();
     }
-    let ways = draw.pick_some(WAYS.to_vec(), severity);
+    let ways = draw.pick_some(BREAKS.to_vec(), severity);
     ways.into_iter()
         .fold(intact.to_owned(), |text, way| way(&text, draw))
 }
 
 /// Returns the places, in bytes, of the chars outside of quotes for which `what` returns true.
-fn places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
+fn find_places(text: &str, what: impl Fn(char) -> bool) -> Vec<usize> {
     let mut scan = JsonScan::default();
     let place = |(at, c)| scan.outside(c).is_some_and(&what).then_some(at);
     text.char_indices().filter_map(place).collect()
@@ -36,7 +43,7 @@ fn remove_char(text: &str, at: Option<&usize>) -> String {
     text
 }
 
-fn with(text: &str, at: Option<&usize>, what: &str) -> String {
+fn insert_text(text: &str, at: Option<&usize>, what: &str) -> String {
     let mut text = text.to_owned();
     if let Some(at) = at {
         text.insert_str(*at, what);
@@ -45,7 +52,7 @@ fn with(text: &str, at: Option<&usize>, what: &str) -> String {
 }
 
 /// Removes a quote that begins or ends a string.
-fn no_quote(text: &str, draw: &mut DamageDraws) -> String {
+fn remove_quote(text: &str, draw: &mut DamageDraws) -> String {
     let mut scan = JsonScan::default();
     let borders = text.char_indices().filter_map(|(at, c)| {
         let before = scan.is_quoted();
@@ -55,24 +62,24 @@ fn no_quote(text: &str, draw: &mut DamageDraws) -> String {
     remove_char(text, draw.pick(&borders.collect::<Vec<_>>()))
 }
 
-fn no_bracket(text: &str, draw: &mut DamageDraws) -> String {
-    let brackets = places(text, |c| matches!(c, '}' | ']'));
+fn remove_bracket(text: &str, draw: &mut DamageDraws) -> String {
+    let brackets = find_places(text, |c| matches!(c, '}' | ']'));
     remove_char(text, draw.pick(&brackets))
 }
 
-fn comment(text: &str, draw: &mut DamageDraws) -> String {
-    let places = places(text, |c| matches!(c, ',' | '}' | ']'));
+fn insert_comment(text: &str, draw: &mut DamageDraws) -> String {
+    let places = find_places(text, |c| matches!(c, ',' | '}' | ']'));
     let comment = draw.pick(&[" /* as asked */ ", " // as asked\n"]).copied();
-    with(text, draw.pick(&places), comment.unwrap_or(""))
+    insert_text(text, draw.pick(&places), comment.unwrap_or(""))
 }
 
-fn comma(text: &str, draw: &mut DamageDraws) -> String {
-    let places = places(text, |c| matches!(c, '}' | ']'));
-    with(text, draw.pick(&places), ",")
+fn insert_comma(text: &str, draw: &mut DamageDraws) -> String {
+    let places = find_places(text, |c| matches!(c, '}' | ']'));
+    insert_text(text, draw.pick(&places), ",")
 }
 
 /// Replaces an escaped line end in a string by a raw one.
-fn line_end(text: &str, draw: &mut DamageDraws) -> String {
+fn break_line_end(text: &str, draw: &mut DamageDraws) -> String {
     let (mut escaped, mut ends) = (false, Vec::new());
     for (at, c) in text.char_indices() {
         if escaped && c == 'n' {
@@ -86,11 +93,11 @@ fn line_end(text: &str, draw: &mut DamageDraws) -> String {
     }
 }
 
-fn second(text: &str, _: &mut DamageDraws) -> String {
+fn repeat_document(text: &str, _: &mut DamageDraws) -> String {
     format!("{text}\n{text}")
 }
 
-fn cut(text: &str, draw: &mut DamageDraws) -> String {
+fn cut_end(text: &str, draw: &mut DamageDraws) -> String {
     let at = draw.place(text, text.len() / 2, text.len().saturating_sub(1));
     text[..text.floor_char_boundary(at)].to_owned()
 }

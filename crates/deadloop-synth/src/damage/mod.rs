@@ -43,7 +43,7 @@ pub fn damage(fault: Fault, severity: u8, seed: u64, intact: &str) -> DamagedTex
         0 => intact.to_owned(),
         _ => damage_text(fault, severity, draw, intact),
     };
-    let onset = onset(intact, &text);
+    let onset = first_difference(intact, &text);
     DamagedText { text, onset }
 }
 
@@ -51,23 +51,23 @@ fn damage_text(fault: Fault, severity: usize, mut draw: DamageDraws, intact: &st
     let draw = &mut draw;
     match fault {
         Fault::Unclosed => tags::remove_closing(intact, severity, draw),
-        Fault::EarlyClose => tags::early_close(intact, severity, draw),
-        Fault::Nested => tags::nest(intact, severity, draw),
-        Fault::Crossed => tags::cross(intact, draw),
-        Fault::Case => tags::case(intact, severity, draw),
+        Fault::EarlyClose => tags::close_early(intact, severity, draw),
+        Fault::Nested => tags::nest_elements(intact, severity, draw),
+        Fault::Crossed => tags::cross_elements(intact, draw),
+        Fault::Case => tags::change_case(intact, severity, draw),
         Fault::Misspelt => tags::misspell(intact, severity, draw),
-        Fault::NumberMismatch => tags::number_mismatch(intact, severity, draw),
+        Fault::NumberMismatch => tags::mismatch_numbers(intact, severity, draw),
         Fault::MissingField => tags::remove_field(intact, severity, draw),
-        Fault::Empty => tags::empty(intact, severity),
-        Fault::LeakedControl => text::leaked_control(intact, severity, draw),
+        Fault::Empty => tags::remove_text(intact, severity),
+        Fault::LeakedControl => text::insert_control(intact, severity, draw),
         Fault::BrokenJson => json::break_json(intact, severity, draw),
-        Fault::ThinkOpen => think::open(intact),
+        Fault::ThinkOpen => think::remove_closing(intact),
         Fault::ThinkMissing => think::remove_opening(intact),
-        Fault::ThinkTwice => think::twice(intact, severity),
-        Fault::ThinkLate => think::late(intact, severity),
-        Fault::ToolInThink => think::tool_inside(intact),
-        Fault::Pseudo => text::pseudo(intact, severity, draw),
-        Fault::Confirmation => text::confirmation(intact, severity, draw),
+        Fault::ThinkTwice => think::repeat_opening(intact, severity),
+        Fault::ThinkLate => think::move_answer_start(intact, severity),
+        Fault::ToolInThink => think::move_tool_inside(intact),
+        Fault::Pseudo => text::replace_by_acknowledgements(intact, severity, draw),
+        Fault::Confirmation => text::replace_by_confirmations(intact, severity, draw),
         Fault::Cut => text::cut_end(intact, severity, draw),
         // Faults of delivery and of whole streams change no text.
         _ => intact.to_owned(),
@@ -75,7 +75,7 @@ fn damage_text(fault: Fault, severity: usize, mut draw: DamageDraws, intact: &st
 }
 
 /// Returns the index of the first char in which two texts differ. `None` if they are equal.
-fn onset(intact: &str, damaged: &str) -> Option<u64> {
+fn first_difference(intact: &str, damaged: &str) -> Option<u64> {
     if intact == damaged {
         return None;
     }

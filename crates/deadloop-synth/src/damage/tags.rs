@@ -20,7 +20,7 @@ struct TagElement {
 }
 
 /// Returns the properly nested elements of a text, in the order in which they begin.
-fn elements(text: &str) -> Vec<TagElement> {
+fn find_elements(text: &str) -> Vec<TagElement> {
     static TAG: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"<(/?)([A-Za-z_][A-Za-z0-9_]*)>").ok());
     let (mut found, mut open): (Vec<TagElement>, Vec<(String, Range<usize>)>) =
@@ -66,24 +66,24 @@ fn apply_edits(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     all + text.get(from..).unwrap_or("")
 }
 
-fn deletion(range: Range<usize>) -> (Range<usize>, String) {
+fn delete(range: Range<usize>) -> (Range<usize>, String) {
     (range, String::new())
 }
 
 pub(super) fn remove_closing(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let hit = draw.pick_some(elements(intact), severity);
+    let hit = draw.pick_some(find_elements(intact), severity);
     apply_edits(
         intact,
         hit.into_iter()
-            .map(|element| deletion(element.close))
+            .map(|element| delete(element.close))
             .collect(),
     )
 }
 
-pub(super) fn early_close(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn close_early(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     // In an element with inner elements, the early tag could end up inside one of them.
     let flat = |element: &TagElement| !intact[element.open.end..element.close.start].contains('<');
-    let flat: Vec<TagElement> = elements(intact).into_iter().filter(flat).collect();
+    let flat: Vec<TagElement> = find_elements(intact).into_iter().filter(flat).collect();
     let hit = draw.pick_some(flat, severity);
     let early = |element: TagElement| {
         let at = draw.place(intact, element.open.end, element.close.start);
@@ -93,15 +93,15 @@ pub(super) fn early_close(intact: &str, severity: usize, draw: &mut DamageDraws)
 }
 
 /// Returns the elements that are not inside another one.
-fn outermost(text: &str) -> Vec<TagElement> {
-    elements(text)
+fn find_outermost(text: &str) -> Vec<TagElement> {
+    find_elements(text)
         .into_iter()
         .filter(|element| !element.inner)
         .collect()
 }
 
-pub(super) fn nest(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let outer = outermost(intact);
+pub(super) fn nest_elements(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let outer = find_outermost(intact);
     if outer.len() < 2 {
         return intact.to_owned();
     }
@@ -109,18 +109,18 @@ pub(super) fn nest(intact: &str, severity: usize, draw: &mut DamageDraws) -> Str
     let last = (first + severity).min(outer.len() - 1);
     let (closing, to) = (outer[first].close.clone(), outer[last].close.end);
     let moved = (to..to, intact[closing.clone()].to_owned());
-    apply_edits(intact, vec![deletion(closing), moved])
+    apply_edits(intact, vec![delete(closing), moved])
 }
 
-pub(super) fn cross(intact: &str, draw: &mut DamageDraws) -> String {
-    let outer = outermost(intact);
+pub(super) fn cross_elements(intact: &str, draw: &mut DamageDraws) -> String {
+    let outer = find_outermost(intact);
     if outer.len() < 2 {
         return intact.to_owned();
     }
     let first = draw.below(outer.len() - 1);
     let (closing, to) = (outer[first].close.clone(), outer[first + 1].open.end);
     let moved = (to..to, intact[closing.clone()].to_owned());
-    apply_edits(intact, vec![deletion(closing), moved])
+    apply_edits(intact, vec![delete(closing), moved])
 }
 
 /// Returns the edits that rename the opening tag, the closing tag or both.
@@ -134,8 +134,8 @@ fn rename_tags(
     open.into_iter().chain(close).collect()
 }
 
-pub(super) fn case(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let hit = draw.pick_some(elements(intact), severity);
+pub(super) fn change_case(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+    let hit = draw.pick_some(find_elements(intact), severity);
     let cased = |element: TagElement| {
         let name = match draw.below(3) {
             0 => element.name.to_ascii_uppercase(),
@@ -158,12 +158,12 @@ fn capitalize(name: &str, all: bool) -> String {
 }
 
 pub(super) fn misspell(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let Some(element) = draw.pick(&elements(intact)).cloned() else {
+    let Some(element) = draw.pick(&find_elements(intact)).cloned() else {
         return intact.to_owned();
     };
     let mut name: Vec<char> = element.name.chars().collect();
     for _ in 0..severity {
-        edit(&mut name, draw);
+        edit_name(&mut name, draw);
     }
     let mut name: String = name.into_iter().collect();
     if name == element.name {
@@ -177,7 +177,7 @@ pub(super) fn misspell(intact: &str, severity: usize, draw: &mut DamageDraws) ->
 }
 
 /// Edits a name once after the first letter: removes, inserts or changes a letter, or swaps it with the next one.
-fn edit(name: &mut Vec<char>, draw: &mut DamageDraws) {
+fn edit_name(name: &mut Vec<char>, draw: &mut DamageDraws) {
     let letter = char::from(b'a' + u8::try_from(draw.below(26)).unwrap_or(0));
     let at = 1 + draw.below(name.len().saturating_sub(1));
     match draw.below(4) {
@@ -190,13 +190,13 @@ fn edit(name: &mut Vec<char>, draw: &mut DamageDraws) {
     }
 }
 
-pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn mismatch_numbers(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let number = |name: &str| {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number: Option<u32> = name[stem.len()..].parse().ok();
         number.map(|number| (stem.to_owned(), number))
     };
-    let numbered = elements(intact)
+    let numbered = find_elements(intact)
         .into_iter()
         .filter(|element| number(&element.name).is_some());
     let hit = draw.pick_some(numbered.collect(), severity);
@@ -216,7 +216,10 @@ pub(super) fn number_mismatch(intact: &str, severity: usize, draw: &mut DamageDr
 
 pub(super) fn remove_field(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let mut fields: Vec<TagElement> = Vec::new();
-    for element in elements(intact).into_iter().filter(|element| element.inner) {
+    for element in find_elements(intact)
+        .into_iter()
+        .filter(|element| element.inner)
+    {
         if fields
             .last()
             .is_none_or(|last| last.close.end <= element.open.start)
@@ -225,21 +228,21 @@ pub(super) fn remove_field(intact: &str, severity: usize, draw: &mut DamageDraws
         }
     }
     let hit = draw.pick_some(fields, severity);
-    let gone = |element: TagElement| deletion(element.open.start..element.close.end);
+    let gone = |element: TagElement| delete(element.open.start..element.close.end);
     apply_edits(intact, hit.into_iter().map(gone).collect())
 }
 
-pub(super) fn empty(intact: &str, severity: usize) -> String {
-    let outer = outermost(intact);
+pub(super) fn remove_text(intact: &str, severity: usize) -> String {
+    let outer = find_outermost(intact);
     let (Some(first), Some(last)) = (outer.first(), outer.last()) else {
         return intact.to_owned();
     };
-    let mut gone = vec![deletion(last.close.end..intact.len())];
+    let mut gone = vec![delete(last.close.end..intact.len())];
     if severity > 1 {
-        gone.push(deletion(0..first.open.start));
+        gone.push(delete(0..first.open.start));
     }
     if severity > 2 {
-        let between = |pair: &[TagElement]| deletion(pair[0].close.end..pair[1].open.start);
+        let between = |pair: &[TagElement]| delete(pair[0].close.end..pair[1].open.start);
         gone.extend(outer.windows(2).map(between));
     }
     apply_edits(intact, gone)

@@ -3,7 +3,7 @@
 use super::DamageDraws;
 
 /// Control marks that servers sometimes leave in text.
-const CONTROL: &[&str] = &[
+const CONTROL_MARKS: &[&str] = &[
     "<|im_end|>",
     "<|channel|>commentary",
     "<|end|>",
@@ -25,7 +25,7 @@ const DONE_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
 const DONE_EN: &[&str] = &["I'm done", "I am done", "that's all"];
 
 /// Inserts control marks, but never inside a tag.
-pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+pub(super) fn insert_control(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
     let mut text = intact.to_owned();
     for _ in 0..severity {
         let at = draw.place(&text, 0, text.len());
@@ -33,24 +33,32 @@ pub(super) fn leaked_control(intact: &str, severity: usize, draw: &mut DamageDra
             .rfind(['<', '>'])
             .is_some_and(|i| text[i..].starts_with('<'));
         let at = if inside { text.len() } else { at };
-        text.insert_str(at, draw.pick(CONTROL).copied().unwrap_or(""));
+        text.insert_str(at, draw.pick(CONTROL_MARKS).copied().unwrap_or(""));
     }
     text
 }
 
 /// Replaces the text by acknowledgements in the same language.
-pub(super) fn pseudo(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    in_place(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
+pub(super) fn replace_by_acknowledgements(
+    intact: &str,
+    severity: usize,
+    draw: &mut DamageDraws,
+) -> String {
+    take_sentences(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
 }
 
 /// Replaces the text by confirmations in the same language.
-pub(super) fn confirmation(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    in_place(intact, severity, draw, [DONE_ZH, DONE_EN], true)
+pub(super) fn replace_by_confirmations(
+    intact: &str,
+    severity: usize,
+    draw: &mut DamageDraws,
+) -> String {
+    take_sentences(intact, severity, draw, [DONE_ZH, DONE_EN], true)
 }
 
 /// Returns `severity` sentences in the language of the text. They start at a random sentence of the list if `any` is
 /// set, otherwise at the first.
-fn in_place(
+fn take_sentences(
     intact: &str,
     severity: usize,
     draw: &mut DamageDraws,

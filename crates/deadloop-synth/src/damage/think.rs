@@ -6,29 +6,29 @@ const OPEN: &str = "<think>";
 const CLOSE: &str = "</think>";
 
 /// Splits a text into the parts before, inside and after the block.
-fn parts(text: &str) -> Option<(&str, &str, &str)> {
+fn split_block(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once(OPEN)?;
     let (inside, after) = rest.split_once(CLOSE)?;
     Some((before, inside, after))
 }
 
 /// Removes the closing tag.
-pub(super) fn open(intact: &str) -> String {
-    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+pub(super) fn remove_closing(intact: &str) -> String {
+    split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!("{before}{OPEN}{inside}{after}")
     })
 }
 
 /// Removes the opening tag.
 pub(super) fn remove_opening(intact: &str) -> String {
-    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+    split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!("{before}{inside}{CLOSE}{after}")
     })
 }
 
 /// Repeats the opening tag.
-pub(super) fn twice(intact: &str, severity: usize) -> String {
-    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+pub(super) fn repeat_opening(intact: &str, severity: usize) -> String {
+    split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!(
             "{before}{}{inside}{CLOSE}{after}",
             OPEN.repeat(1 + severity)
@@ -37,8 +37,8 @@ pub(super) fn twice(intact: &str, severity: usize) -> String {
 }
 
 /// Moves the first chars of the answer before the block.
-pub(super) fn late(intact: &str, severity: usize) -> String {
-    parts(intact).map_or(intact.to_owned(), |(before, inside, after)| {
+pub(super) fn move_answer_start(intact: &str, severity: usize) -> String {
+    split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         let end = after
             .char_indices()
             .nth(4 * severity)
@@ -49,9 +49,9 @@ pub(super) fn late(intact: &str, severity: usize) -> String {
 }
 
 /// Removes the closing tag if another tag follows it, perhaps after blanks.
-pub(super) fn tool_inside(intact: &str) -> String {
-    match parts(intact) {
-        Some((_, _, after)) if after.trim_start().starts_with('<') => open(intact),
+pub(super) fn move_tool_inside(intact: &str) -> String {
+    match split_block(intact) {
+        Some((_, _, after)) if after.trim_start().starts_with('<') => remove_closing(intact),
         _ => intact.to_owned(),
     }
 }

@@ -4,9 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{NoDraw, script};
 use crate::spec::Form;
-use deadloop_corpus::stream;
-use deadloop_corpus::{Benign, Reason};
-use deadloop_corpus::{Body, Entry, RecordedEvent};
+use deadloop_corpus::{Benign, Body, Entry, Reason, RecordedEvent, stream, tool_call, tool_result};
 
 /// A real run to plant into.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,22 +28,20 @@ impl RealRun {
     pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
+        let group = transcript.group.as_ref().unwrap_or(&transcript.id);
         transcript.events.iter().any(calls).then(|| Self {
             id: transcript.id.clone(),
             model: transcript.model.clone(),
-            group: transcript
-                .group
-                .clone()
-                .unwrap_or_else(|| transcript.id.clone()),
+            group: group.clone(),
             lang: transcript.lang.clone().unwrap_or_default(),
             events: transcript.events.clone(),
-            benign: benign(&transcript.meta),
+            benign: read_benign(&transcript.meta),
         })
     }
 }
 
 /// Reads `meta.benign`. Invalid entries are left out.
-fn benign(meta: &Map<String, Json>) -> Vec<Benign> {
+fn read_benign(meta: &Map<String, Json>) -> Vec<Benign> {
     let spans = meta.get("benign").and_then(Json::as_array);
     let one = |span: &Json| {
         Some(Benign {
@@ -121,7 +117,7 @@ impl HostTurn {
     }
 
     /// Returns the turn with other arguments.
-    pub(super) fn asking(&self, other: &Json) -> Self {
+    pub(super) fn with_arguments(&self, other: &Json) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
             if let Body::ToolCall { arguments, .. } = &mut event.body {
@@ -132,7 +128,7 @@ impl HostTurn {
     }
 
     /// Returns the turn without its text.
-    pub(super) fn silent(mut self) -> Self {
+    pub(super) fn without_text(mut self) -> Self {
         let says =
             |event: &RecordedEvent| matches!(event.body, Body::Reasoning(_) | Body::Answer(_));
         self.events.retain(|event| !says(event));
@@ -141,7 +137,7 @@ impl HostTurn {
 
     /// Returns the turn with `text` before its calls as its only text.
     pub(super) fn with_text(self, text: &str) -> Self {
-        let mut turn = self.silent();
+        let mut turn = self.without_text();
         let at = turn.events.len().min(1);
         let said = RecordedEvent::new(Body::Answer(text.to_owned()));
         turn.events.insert(at, said);
@@ -169,8 +165,8 @@ pub(crate) struct HostRun {
 
 impl HostRun {
     /// Converts a rendered form of class `run`.
-    pub(super) fn of_script(form: &Form, text: &str) -> Result<Self, NoDraw> {
-        let (head, turns) = script::read(text)?;
+    pub(super) fn from_script(form: &Form, text: &str) -> Result<Self, NoDraw> {
+        let (head, turns) = script::parse_script(text)?;
         Ok(Self {
             from: format!("form/{}", form.name),
             group: format!("form/{}", form.name),
@@ -182,7 +178,7 @@ impl HostRun {
     }
 
     /// Converts a real run. Times, tokens and places of its turns are left out, since planting makes them wrong.
-    pub(super) fn of_run(run: &RealRun) -> Self {
+    pub(super) fn from_run(run: &RealRun) -> Self {
         let begins: Vec<u64> = stream(&run.events)
             .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
             .map(|(number, _)| number)
@@ -207,19 +203,17 @@ impl HostRun {
                 (_, None) => host.head.push(event),
             }
         }
-        host.mark(&run.benign);
+        host.mark_benign(&run.benign);
         host
     }
 
     /// Marks the turns whose calls all belong to harmless repetition.
-    fn mark(&mut self, all: &[Benign]) {
+    fn mark_benign(&mut self, all: &[Benign]) {
         let places = self.places();
         for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
             let (start, end) = (place[0] as u64, place[1] as u64);
-            let of = all
-                .iter()
-                .find(|span| span.start <= start && end <= span.end && start < end);
-            if let Some(span) = of {
+            let contains = |span: &&Benign| span.start <= start && end <= span.end;
+            if let Some(span) = all.iter().find(contains).filter(|_| start < end) {
                 (turn.benign, turn.begins) = (Some(span.reason), span.start == start);
             }
         }
@@ -244,16 +238,9 @@ impl HostRun {
 /// Returns a turn with one call and its result.
 pub(super) fn one_call(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
     let mut turn = HostTurn::new();
-    turn.events.push(RecordedEvent::new(Body::ToolCall {
-        id: None,
-        name: name.to_owned(),
-        arguments,
-    }));
-    turn.events.push(RecordedEvent::new(Body::ToolResult {
-        id: None,
-        content: result.to_owned(),
-        error: Some(failed),
-    }));
+    let call = tool_call(None, name, arguments);
+    let result = tool_result(None, result, Some(failed));
+    turn.events.extend([call, result].map(RecordedEvent::new));
     turn
 }
 

@@ -55,29 +55,23 @@ impl PlantedLoop {
 
 /// Draws the loop after some turn of the host.
 pub(super) fn plant_loop(
-    asked: &DrawSpec<'_>,
+    spec: &DrawSpec<'_>,
     (kind, scene): (Kind, LoopScene),
     rng: &mut Rng,
 ) -> Draw<PlantedRun> {
-    let copies = scene(asked, rng)?;
+    let copies = scene(spec, rng)?;
     let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
-    let channel = if in_turns {
-        Channel::Turns
-    } else {
-        Channel::Tools
-    };
     let mut turns = copies.kept;
     turns.extend(copies.turns);
-    let end = if in_turns {
-        turns.len()
-    } else {
-        turns.iter().map(HostTurn::calls).sum()
+    let (channel, end) = match in_turns {
+        true => (Channel::Turns, turns.len()),
+        false => (Channel::Tools, turns.iter().map(HostTurn::calls).sum()),
     };
-    let after = rest(asked.host, copies.at, asked.item.repeats.after.draw(rng))?;
+    let after = turns_after(spec.host, copies.at, spec.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
     let label = PlantedLabel {
-        class: asked.item.repeats.class.name(),
+        class: spec.item.repeats.class.name(),
         kind: kind.name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
@@ -96,38 +90,34 @@ pub(super) fn plant_loop(
 
 /// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
 /// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
-pub(super) fn behind(
-    asked: &DrawSpec<'_>,
+pub(super) fn draw_place(
+    spec: &DrawSpec<'_>,
     (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&HostTurn) -> bool),
     rng: &mut Rng,
 ) -> Result<usize, NoDraw> {
-    let places = asked.host.places();
+    let places = spec.host.places();
     let may = |at: &usize| {
-        let turn = &asked.host.turns[*at];
-        let spoken = turn
-            .events
-            .iter()
-            .any(|event| matches!(event.body, Body::User(_)));
-        asked.onset.holds(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
+        let turn = &spec.host.turns[*at];
+        let mut events = turn.events.iter();
+        let spoken = events.any(|event| matches!(event.body, Body::User(_)));
+        spec.onset.holds(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
     };
-    let turns: Vec<usize> = (0..asked.host.turns.len()).filter(may).collect();
-    rng.pick(&turns)
-        .copied()
-        .ok_or("no turn of a run at the wanted onset that can be repeated")
+    let turns: Vec<usize> = (0..spec.host.turns.len()).filter(may).collect();
+    let turn = rng.pick(&turns).copied();
+    turn.ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
 /// Draws a turn with one call and its result, after which the second copy can begin.
-pub(super) fn behind_call(asked: &DrawSpec<'_>, rng: &mut Rng) -> Result<usize, NoDraw> {
+pub(super) fn draw_call_place(spec: &DrawSpec<'_>, rng: &mut Rng) -> Result<usize, NoDraw> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    behind(asked, (place, |turn| turn.pair().is_some()), rng)
+    draw_place(spec, (place, |turn| turn.pair().is_some()), rng)
 }
 
 /// Returns the last `count` turns up to `at`. Each must have one call with a result, and the calls must all differ
 /// and occur once in the run.
-pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn], NoDraw> {
-    let from = (at + 1)
-        .checked_sub(count)
-        .ok_or("a cycle longer than what stands before it")?;
+pub(super) fn last_turns(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn], NoDraw> {
+    let from = (at + 1).checked_sub(count);
+    let from = from.ok_or("a cycle longer than what stands before it")?;
     let unit = &host.turns[from..=at];
     let fresh = |turn: &HostTurn| {
         turn.pair().is_some_and(|pair| host.count_turns(pair) == 1) && turn.benign.is_none()
@@ -142,49 +132,54 @@ pub(super) fn unit(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn
 }
 
 /// Repeats a call with the same result.
-pub(crate) fn same(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    exact(asked, (at, 1), rng)
+pub(crate) fn plant_same_result(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    repeat_turns(spec, (at, 1), rng)
 }
 
 /// Repeats a few calls in turn, with the same results.
-pub(crate) fn cycle(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    let period = asked.item.repeats.period.draw(rng);
-    exact(asked, (at, period), rng)
+pub(crate) fn plant_cycle(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    let period = spec.item.repeats.period.draw(rng);
+    repeat_turns(spec, (at, period), rng)
 }
 
-fn exact(asked: &DrawSpec<'_>, (at, period): (usize, usize), rng: &mut Rng) -> Draw<PlantedLoop> {
-    let unit = unit(asked.host, at, period)?;
-    let copies = asked.item.repeats.copies.draw(rng);
+/// Repeats the last `period` turns up to `at`, with the same results.
+fn repeat_turns(
+    spec: &DrawSpec<'_>,
+    (at, period): (usize, usize),
+    rng: &mut Rng,
+) -> Draw<PlantedLoop> {
+    let unit = last_turns(spec.host, at, period)?;
+    let copies = spec.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| unit.to_vec()).collect();
     Ok(PlantedLoop {
         period: Some(period),
-        ..PlantedLoop::of_calls(asked.host, at, period, turns)
+        ..PlantedLoop::of_calls(spec.host, at, period, turns)
     })
 }
 
 /// Repeats a call whose results differ immaterially.
-pub(crate) fn identical(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    let turn = &unit(asked.host, at, 1)?[0];
-    let copies = asked.item.repeats.copies.draw(rng);
+pub(crate) fn plant_identical_call(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    let turn = &last_turns(spec.host, at, 1)?[0];
+    let copies = spec.item.repeats.copies.draw(rng);
     let (_, _, content, error) = turn.pair().ok_or("no result")?;
-    let answers = variants(content, copies, rng);
+    let answers = draw_variants(content, copies, rng);
     let answered = answers.iter().map(|answer| turn.with_result(answer, error));
     let mut turns: Vec<HostTurn> = answered.collect();
-    let mut kept = asked.host.turns[..=at].to_vec();
+    let mut kept = spec.host.turns[..=at].to_vec();
     kept[at] = turns.remove(0);
     Ok(PlantedLoop {
         kept,
         period: Some(1),
-        ..PlantedLoop::of_calls(asked.host, at, 1, turns)
+        ..PlantedLoop::of_calls(spec.host, at, 1, turns)
     })
 }
 
 /// Returns `copies` answers that differ only in the order of lines or in a time of day at the end. No two in a row
 /// are equal.
-fn variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
+fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
     let mut answers: Vec<String> = Vec::new();
@@ -209,10 +204,10 @@ fn variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    let count = asked.item.repeats.period.draw(rng);
-    let wanted = (asked.item.repeats.copies.draw(rng) - 1) * count;
+pub(crate) fn plant_interleaved(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    let count = spec.item.repeats.period.draw(rng);
+    let wanted = (spec.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
         let next = rng.below(count);
@@ -225,13 +220,13 @@ pub(crate) fn interleaved(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLo
     if !all {
         return Err("a call that does not come back");
     }
-    in_order(asked.host, at, count, &drawn)
+    repeat_in_order(spec.host, at, count, &drawn)
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    let count = asked.item.repeats.period.draw(rng);
+pub(crate) fn plant_aperiodic(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    let count = spec.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
         let mut round: Vec<usize> = (0..count).collect();
@@ -239,12 +234,12 @@ pub(crate) fn aperiodic(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop
         drawn.extend(round);
     }
     drawn.truncate(rng.between(count, 2 * count - 1));
-    in_order(asked.host, at, count, &drawn)
+    repeat_in_order(spec.host, at, count, &drawn)
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<PlantedLoop> {
-    let unit = unit(host, at, count)?;
+fn repeat_in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<PlantedLoop> {
+    let unit = last_turns(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
     if (1..=whole.len() / 2).any(periodic) {
@@ -255,53 +250,55 @@ fn in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<Pl
 }
 
 /// Repeats a call in other words, with the same error each time.
-pub(crate) fn other_words(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind_call(asked, rng)?;
-    let turn = &unit(asked.host, at, 1)?[0];
+pub(crate) fn plant_reworded_calls(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_call_place(spec, rng)?;
+    let turn = &last_turns(spec.host, at, 1)?[0];
     let (_, arguments, ..) = turn.pair().ok_or("no result")?;
-    let count = asked.item.repeats.copies.draw(rng) - 1;
+    let count = spec.item.repeats.copies.draw(rng) - 1;
     let others = reword(arguments, count, rng).ok_or("arguments without a text")?;
-    let text = asked.text(rng)?;
-    let mut kept = asked.host.turns[..=at].to_vec();
+    let text = spec.draw_text(rng)?;
+    let mut kept = spec.host.turns[..=at].to_vec();
     kept[at] = turn.with_result(text, Some(true));
-    let turns = others.iter().map(|other| kept[at].asking(other)).collect();
+    let turns = others
+        .iter()
+        .map(|other| kept[at].with_arguments(other))
+        .collect();
     Ok(PlantedLoop {
         kept,
-        ..PlantedLoop::of_calls(asked.host, at, 1, turns)
+        ..PlantedLoop::of_calls(spec.host, at, 1, turns)
     })
 }
 
 /// Repeats turns that hold only text.
-pub(crate) fn monologue(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = behind(asked, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = asked.text(rng)?;
-    let copies = asked.item.repeats.copies.draw(rng);
+pub(crate) fn plant_monologue(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+    let at = draw_place(spec, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = spec.draw_text(rng)?;
+    let copies = spec.item.repeats.copies.draw(rng);
     let turns = vec![HostTurn::new().with_text(text); copies];
-    Ok(PlantedLoop::of_turns(asked.host, at, 1, turns))
+    Ok(PlantedLoop::of_turns(spec.host, at, 1, turns))
 }
 
 /// Repeats turns that hand the work over and back.
-pub(crate) fn handoff(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+pub(crate) fn plant_handoffs(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
     const AGENTS: [&str; 2] = ["planner", "worker"];
-    let at = behind(asked, (|at, _: &[usize]| at + 3, |_| true), rng)?;
-    let text = asked.text(rng)?;
-    let copies = asked.item.repeats.copies.draw(rng);
+    let at = draw_place(spec, (|at, _: &[usize]| at + 3, |_| true), rng)?;
+    let text = spec.draw_text(rng)?;
+    let copies = spec.item.repeats.copies.draw(rng);
     let one = |number: usize| {
         let mut turn = HostTurn::new().with_text(text);
         let [from, to] = [number % 2, (number + 1) % 2].map(|at| AGENTS[at].to_owned());
-        turn.events[0]
-            .rest
-            .insert("agent".into(), from.clone().into());
+        let agent = from.clone().into();
+        turn.events[0].rest.insert("agent".into(), agent);
         let body = Body::Handoff { from, to };
         turn.events.push(RecordedEvent::new(body));
         turn
     };
     let turns = (0..2 * copies).map(one).collect();
-    Ok(PlantedLoop::of_turns(asked.host, at, 2, turns))
+    Ok(PlantedLoop::of_turns(spec.host, at, 2, turns))
 }
 
 /// Returns the turns of the host after turn `at`, until they have `calls` calls.
-fn rest(host: &HostRun, at: usize, calls: usize) -> Result<Vec<HostTurn>, NoDraw> {
+fn turns_after(host: &HostRun, at: usize, calls: usize) -> Result<Vec<HostTurn>, NoDraw> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {
         if made >= calls {

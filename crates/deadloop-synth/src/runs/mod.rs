@@ -26,19 +26,20 @@ mod volatile_values;
 pub use host::RealRun;
 
 use deadloop_detect::Channel;
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Value as Json, json};
 
 use super::label::PlantedLabel;
 use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
-use super::stock::{Split, of_split};
+use super::stock::{Split, items_of_split};
 use super::transcript::{NoDraw, SynthTranscript, seed_of_name};
-use super::{ATTEMPTS, PLANTED, Synth, TranscriptFrame};
+use super::{MAX_DRAWS, PLANTED_SUFFIX, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 use deadloop_corpus::{Body, RecordedEvent};
 use harmless::HarmlessTurns;
 use host::{HostRun, HostTurn};
 use loops::PlantedLoop;
+use volatile_values::add_volatile_values;
 
 /// A loop in a run: draws the planted turns behind a turn of the host.
 pub(crate) type LoopScene = fn(&DrawSpec<'_>, &mut Rng) -> Draw<PlantedLoop>;
@@ -49,7 +50,7 @@ pub(crate) type HarmlessScene = fn(&DrawSpec<'_>, usize, &mut Rng) -> Draw<Harml
 /// The result of a draw, or the reason why it failed.
 type Draw<T> = Result<T, NoDraw>;
 
-/// The requirements for one draw.
+/// The item and the host of one draw.
 pub(crate) struct DrawSpec<'a> {
     item: &'a SpecItem,
     /// The range of the second copy's position, in calls, or in turns for loops of turns.
@@ -67,68 +68,68 @@ struct PlantedRun {
 }
 
 impl<'a> Synth<'a> {
-    pub(super) fn run(&self, item: &'a SpecItem, at: usize) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, split) = self.start(item, at);
+    /// Makes the run at `at` of an item.
+    pub(super) fn make_run(
+        &self,
+        item: &'a SpecItem,
+        at: usize,
+    ) -> Result<SynthTranscript, SpecError> {
+        let (mut rng, split) = self.begin(item, at);
         let onset = item.onset(at);
         let draw = |attempt| {
-            let host = self.host(item, (at + attempt, split), &mut rng)?;
-            let asked = DrawSpec {
+            let host = self.draw_host(item, (at + attempt, split), &mut rng)?;
+            let spec = DrawSpec {
                 item,
                 onset,
                 host: &host,
             };
-            let planted = draw_planted(&asked, &mut rng)?;
+            let planted = draw_planted(&spec, &mut rng)?;
             Ok((planted, host))
         };
-        let (planted, host) = self.try_draw((item, &item.id(at)), ATTEMPTS, draw)?;
-        Ok(self.of_run(item, (at, split), planted, host))
+        let (planted, host) = self.try_draw((item, &item.id(at)), MAX_DRAWS, draw)?;
+        Ok(self.finish_run(item, (at, split), planted, host))
     }
 
     /// Draws a run to plant into. Forms are used in turn.
-    fn host(
+    fn draw_host(
         &self,
         item: &SpecItem,
         (at, split): (usize, Split),
         rng: &mut Rng,
     ) -> Result<HostRun, NoDraw> {
         if let Some(name) = &item.forms {
-            let file = self
-                .stock
-                .forms
-                .get(name.as_str())
-                .ok_or("no forms were read")?;
+            let file = self.stock.forms.get(name.as_str());
+            let file = file.ok_or("no forms were read")?;
             let fits = |form: &&super::spec::Form| *form.class == "run" && item.speaks(form.lang());
             let forms: Vec<_> = file.forms.iter().filter(fits).collect();
-            let forms = of_split(self.spec, forms, name, split, |form| form.name.to_string());
-            let form = forms
-                .get(at % forms.len().max(1))
-                .ok_or("no form of class run")?;
+            let group = |form: &super::spec::Form| form.name.to_string();
+            let forms = items_of_split(self.spec, forms, name, split, group);
+            let form = forms.get(at % forms.len().max(1));
+            let form = form.ok_or("no form of class run")?;
             let text = file.render(form, rng, &[]);
             let text = text.map_err(|_| "a form that cannot be rendered")?;
-            return HostRun::of_script(form, &text);
+            return HostRun::from_script(form, &text);
         }
-        let pool = self.runs(item, split);
-        let run = rng.pick(&pool).copied();
-        run.map(HostRun::of_run)
-            .ok_or("no run with calls in the sources")
+        let pool = self.find_runs(item, split);
+        let run = rng.pick(&pool).copied().map(HostRun::from_run);
+        run.ok_or("no run with calls in the sources")
     }
 
     /// Returns the runs of an item's sources in its languages and in one split.
-    fn runs(&self, item: &SpecItem, split: Split) -> Vec<&'a RealRun> {
+    fn find_runs(&self, item: &SpecItem, split: Split) -> Vec<&'a RealRun> {
         let mut pool: Vec<&RealRun> = Vec::new();
         for at in &item.sources {
             let runs = self.stock.runs.get(*at).map_or(&[][..], Vec::as_slice);
             let fits = |run: &&RealRun| item.speaks(&run.lang);
             let name = self.spec.sources.get(*at).map_or("", |source| &source.name);
             let runs = runs.iter().filter(fits).collect();
-            pool.extend(of_split(self.spec, runs, name, split, |run| {
-                run.group.clone()
-            }));
+            let group = |run: &RealRun| run.group.clone();
+            pool.extend(items_of_split(self.spec, runs, name, split, group));
         }
         pool
     }
 
-    fn of_run(
+    fn finish_run(
         &self,
         item: &'a SpecItem,
         (at, split): (usize, Split),
@@ -141,54 +142,44 @@ impl<'a> Synth<'a> {
             ItemMaker::Harmless(..) => ("harmless", kind.to_owned()),
             _ => ("clean", "clean".to_owned()),
         };
-        let mut meta = Map::new();
-        meta.insert("source".into(), source.into());
-        meta.insert("tag".into(), tag.into());
-        meta.insert("item".into(), item.name.as_str().into());
-        meta.insert("made".into(), json!({"of": host.from}));
-        let benign = benign(&made.turns);
+        let made_of = json!({"of": host.from});
+        let mut meta =
+            json!({"source": source, "tag": tag, "item": item.name.as_str(), "made": made_of});
+        let benign = list_benign(&made.turns);
         if !benign.is_empty() {
-            meta.insert("benign".into(), benign.into());
+            meta["benign"] = benign.into();
         }
         if made.is_cut {
-            meta.insert("max_turns".into(), made.turns.len().into());
+            meta["max_turns"] = made.turns.len().into();
         }
         let reason = if made.is_cut { "limit" } else { "stop" };
         let mut events = host.head;
         events.extend(made.turns.into_iter().flat_map(|turn| turn.events));
         events.push(super::finish(reason));
-        name_calls(&mut events);
+        number_calls(&mut events);
         let seed = seed_of_name(self.spec.seed, &["volatile", &item.name, &at.to_string()]);
-        volatile_values::put(
-            item.volatile.as_deref().unwrap_or_default(),
-            &mut events,
-            &mut Rng::new(seed),
-        );
+        let volatile = item.volatile.as_deref().unwrap_or_default();
+        add_volatile_values(volatile, &mut events, &mut Rng::new(seed));
         let frame = TranscriptFrame {
             item,
             id: item.id(at),
             lang: &host.lang,
             split,
         };
-        let model = host.model.map(|model| self.writer(&model, PLANTED));
-        self.entry(
-            frame,
-            model,
-            host.group,
-            Json::Object(meta),
-            events,
-            made.labels,
-        )
+        let model = host
+            .model
+            .map(|model| self.name_writer(&model, PLANTED_SUFFIX));
+        self.create_transcript(frame, model, host.group, meta, events, made.labels)
     }
 }
 
 /// Draws a planted part for one host.
-fn draw_planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
-    match asked.item.kind.by {
-        ItemMaker::Harmless(reason, scene) => harmless::planted(asked, (reason, scene), rng),
-        ItemMaker::Loop(kind, scene) => loops::plant_loop(asked, (kind, scene), rng),
+fn draw_planted(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
+    match spec.item.kind.by {
+        ItemMaker::Harmless(reason, scene) => harmless::plant_harmless(spec, (reason, scene), rng),
+        ItemMaker::Loop(kind, scene) => loops::plant_loop(spec, (kind, scene), rng),
         _ => Ok(PlantedRun {
-            turns: asked.host.turns.clone(),
+            turns: spec.host.turns.clone(),
             labels: clean_labels(),
             is_cut: false,
         }),
@@ -197,10 +188,10 @@ fn draw_planted(asked: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedRun> {
 
 impl<'a> DrawSpec<'a> {
     /// Draws a text of the item or its kind.
-    fn text(&self, rng: &mut Rng) -> Result<&'a str, NoDraw> {
+    fn draw_text(&self, rng: &mut Rng) -> Result<&'a str, NoDraw> {
         let drawn = match &self.item.texts {
             Some(texts) => rng.pick(texts).map(|text| text.as_str()),
-            None => rng.pick(self.item.kind.texts).copied(),
+            None => rng.pick(self.item.kind.texts()).map(String::as_str),
         };
         drawn.ok_or("no texts")
     }
@@ -214,7 +205,7 @@ fn clean_labels() -> Vec<PlantedLabel> {
 }
 
 /// Returns the stretches of harmless repetition, in calls from 0, for `meta.benign`.
-fn benign(turns: &[HostTurn]) -> Vec<Json> {
+fn list_benign(turns: &[HostTurn]) -> Vec<Json> {
     let mut found: Vec<(Reason, usize, usize)> = Vec::new();
     let mut calls = 0;
     for turn in turns {
@@ -233,7 +224,7 @@ fn benign(turns: &[HostTurn]) -> Vec<Json> {
 }
 
 /// Gives each call a new id, and gives the same id to its result.
-fn name_calls(events: &mut [RecordedEvent]) {
+fn number_calls(events: &mut [RecordedEvent]) {
     let mut open: Vec<(Option<String>, String)> = Vec::new();
     let mut calls = 0;
     for event in events {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::planted_loops::Rng;
 
 /// Words that are added to a text to repeat a question.
-const WORDS: [&str; 12] = [
+const ADDED_WORDS: [&str; 12] = [
     "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
     "related", "status",
 ];
@@ -24,7 +24,7 @@ pub(super) fn reword(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Ve
         if found.len() == count {
             return Some(found);
         }
-        let mut words: Vec<&str> = WORDS.to_vec();
+        let mut words: Vec<&str> = ADDED_WORDS.to_vec();
         rng.shuffle(&mut words);
         let more = words[..rng.between(1, 2)].join(" ");
         let other = if rng.chance(0.5) {
@@ -41,7 +41,10 @@ pub(super) fn reword(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Ve
 
 /// Returns the text that names the subject of a call, and `count` calls about other subjects with their names. `None`
 /// if no argument is a text.
-pub(super) fn of_others(arguments: &Json, count: usize) -> Option<(String, Vec<(String, Json)>)> {
+pub(super) fn other_subjects(
+    arguments: &Json,
+    count: usize,
+) -> Option<(String, Vec<(String, Json)>)> {
     let slot = ArgumentSlot::find(arguments)?;
     let one = |number: usize| {
         let other = number_name(slot.text(), number + 2);
@@ -164,13 +167,13 @@ mod tests {
 
     #[test]
     fn other_things_have_names_with_numbers() {
-        let (text, others) = of_others(&json!({"path": "src/main.rs"}), 2).unwrap();
+        let (text, others) = other_subjects(&json!({"path": "src/main.rs"}), 2).unwrap();
         assert_eq!(text, "src/main.rs");
         assert_eq!(
             others[1],
             ("src/main-3.rs".into(), json!({"path": "src/main-3.rs"}))
         );
-        let (_, others) = of_others(&json!("SELECT 1"), 1).unwrap();
+        let (_, others) = other_subjects(&json!("SELECT 1"), 1).unwrap();
         assert_eq!(others[0], ("SELECT 1-2".into(), json!("SELECT 1-2")));
     }
     #[test]

@@ -9,8 +9,7 @@ use serde_json::Value as Json;
 
 use super::NoDraw;
 use super::host::HostTurn;
-use deadloop_corpus::Reason;
-use deadloop_corpus::{Body, RecordedEvent};
+use deadloop_corpus::{Body, Reason, RecordedEvent, tool_call, tool_result};
 
 /// The state of the reader.
 #[derive(Default)]
@@ -29,7 +28,7 @@ struct ScriptReader {
 }
 
 /// Reads the events before the first turn of a script, and its turns.
-pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), NoDraw> {
+pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), NoDraw> {
     let mut reader = ScriptReader {
         ended: true,
         ..ScriptReader::default()
@@ -39,9 +38,8 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), No
         if line.trim().is_empty() {
             continue;
         }
-        let line = line
-            .strip_prefix('@')
-            .ok_or("a line that belongs to nothing")?;
+        let line = line.strip_prefix('@');
+        let line = line.ok_or("a line that belongs to nothing")?;
         let (word, mut said) = match line.split_once(' ') {
             Some((word, said)) => (word, said.trim().to_owned()),
             None => (line.trim_end(), String::new()),
@@ -53,7 +51,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), No
             }
             said.push_str(line.strip_prefix('@').unwrap_or(line));
         }
-        reader.line(word, said.trim_end())?;
+        reader.add_line(word, said.trim_end())?;
     }
     match (reader.open.is_empty(), reader.turns.is_empty()) {
         (false, _) => Err("a call without a result"),
@@ -63,7 +61,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), No
 }
 
 impl ScriptReader {
-    fn line(&mut self, word: &str, said: &str) -> Result<(), NoDraw> {
+    fn add_line(&mut self, word: &str, said: &str) -> Result<(), NoDraw> {
         if let Some(reason) = Reason::named(word) {
             (self.benign, self.fresh) = (Some(reason), true);
             return Ok(());
@@ -72,21 +70,17 @@ impl ScriptReader {
             "end" => self.benign = None,
             "agent" => self.agent = Some(said.to_owned()),
             "user" => self.push_outside_turn(Body::User(said.to_owned())),
-            "say" => self
-                .turn()
-                .push(RecordedEvent::new(Body::Answer(said.to_owned()))),
-            "think" => self
-                .turn()
-                .push(RecordedEvent::new(Body::Reasoning(said.to_owned()))),
-            "call" => self.call(said)?,
-            "result" | "error" => self.result(said, word == "error")?,
+            "say" => self.push(Body::Answer(said.to_owned())),
+            "think" => self.push(Body::Reasoning(said.to_owned())),
+            "call" => self.add_call(said)?,
+            "result" | "error" => self.add_result(said, word == "error")?,
             _ => return Err("an unknown word after @"),
         }
         Ok(())
     }
 
-    /// Returns the events of the turn to which the model's next event belongs.
-    fn turn(&mut self) -> &mut Vec<RecordedEvent> {
+    /// Adds an event to its turn, which begins with the event if none is open.
+    fn push(&mut self, body: Body) {
         if std::mem::take(&mut self.ended) || self.turns.is_empty() {
             let mut turn = HostTurn::new();
             if let (Some(agent), Some(event)) = (&self.agent, turn.events.first_mut()) {
@@ -97,8 +91,9 @@ impl ScriptReader {
             }
             self.turns.push(turn);
         }
-        let last = self.turns.len() - 1;
-        &mut self.turns[last].events
+        if let Some(turn) = self.turns.last_mut() {
+            turn.events.push(RecordedEvent::new(body));
+        }
     }
 
     fn push_outside_turn(&mut self, body: Body) {
@@ -109,31 +104,23 @@ impl ScriptReader {
         }
     }
 
-    fn call(&mut self, said: &str) -> Result<(), NoDraw> {
+    fn add_call(&mut self, said: &str) -> Result<(), NoDraw> {
         let (name, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, "{}"));
         let arguments: Json =
             serde_json::from_str(arguments).map_err(|_| "arguments that are no JSON")?;
         let id = format!("call-{}", self.calls);
         self.calls += 1;
         self.open.push(id.clone());
-        self.turn().push(RecordedEvent::new(Body::ToolCall {
-            id: Some(id),
-            name: name.to_owned(),
-            arguments,
-        }));
+        self.push(tool_call(Some(id), name, arguments));
         Ok(())
     }
 
-    fn result(&mut self, said: &str, failed: bool) -> Result<(), NoDraw> {
+    fn add_result(&mut self, said: &str, failed: bool) -> Result<(), NoDraw> {
         if self.open.is_empty() {
             return Err("a result without a call");
         }
         let id = Some(self.open.remove(0));
-        self.turn().push(RecordedEvent::new(Body::ToolResult {
-            id,
-            content: said.to_owned(),
-            error: Some(failed),
-        }));
+        self.push(tool_result(id, said, Some(failed)));
         self.ended = self.open.is_empty();
         Ok(())
     }
@@ -146,7 +133,7 @@ mod tests {
     #[test]
     fn a_script_is_a_run_of_turns() {
         let text = "@user Do it\nnow.\n@say I look.\n@call ls {\"path\": \"a\"}\n@call ls {\"path\": \"b\"}\n@result\none\n@@two\n@error\ngone\n@poll\n@call wait {}\n@result 1\n@call wait\n@result 2\n@end\n@say Done.\n";
-        let (head, turns) = read(text).unwrap();
+        let (head, turns) = parse_script(text).unwrap();
         assert_eq!(head, [RecordedEvent::new(Body::User("Do it\nnow.".into()))]);
         let calls: Vec<usize> = turns.iter().map(HostTurn::calls).collect();
         assert_eq!(calls, [2, 1, 1, 0]);
@@ -175,7 +162,7 @@ mod tests {
             ("@result x", "a result without a call"),
         ];
         for (text, why) in cases {
-            assert_eq!(read(text).unwrap_err(), why, "{text}");
+            assert_eq!(parse_script(text).unwrap_err(), why, "{text}");
         }
     }
 }

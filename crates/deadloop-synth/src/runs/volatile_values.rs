@@ -5,11 +5,15 @@
 use serde_json::Value as Json;
 
 use crate::planted_loops::Rng;
-use crate::spec::{Volatile, WordValue};
+use crate::spec::Volatile;
 use deadloop_corpus::{Body, RecordedEvent};
 
 /// Adds an id and a date to every result, as fields of an object or as lines at the end.
-pub(super) fn put(wanted: &[WordValue<Volatile>], events: &mut [RecordedEvent], rng: &mut Rng) {
+pub(super) fn add_volatile_values(
+    wanted: &[Volatile],
+    events: &mut [RecordedEvent],
+    rng: &mut Rng,
+) {
     // Seconds of a day, from some time in the morning.
     let mut clock = rng.between(25_000, 40_000);
     for event in events {
@@ -18,13 +22,13 @@ pub(super) fn put(wanted: &[WordValue<Volatile>], events: &mut [RecordedEvent], 
         };
         clock += rng.between(1, 40);
         let mut fields = Vec::new();
-        if wanted.contains(&WordValue(Volatile::Ids)) {
+        if wanted.contains(&Volatile::Ids) {
             fields.push(("request_id", format!("req-{}", draw_id(rng))));
         }
-        if wanted.contains(&WordValue(Volatile::Dates)) {
-            fields.push(("date", date(clock)));
+        if wanted.contains(&Volatile::Dates) {
+            fields.push(("date", format_date(clock)));
         }
-        *content = with(content, &fields);
+        *content = add_fields(content, &fields);
     }
 }
 
@@ -41,7 +45,7 @@ fn draw_id(rng: &mut Rng) -> String {
 }
 
 /// Returns the date for a second of the day, in the format of HTTP.
-fn date(clock: usize) -> String {
+fn format_date(clock: usize) -> String {
     const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
     let (at, second) = (clock / 86_400 % NAMES.len(), clock % 86_400);
     let (name, day) = (NAMES[at], 23 + at);
@@ -53,7 +57,7 @@ fn date(clock: usize) -> String {
 }
 
 /// Returns a result with more fields.
-fn with(content: &str, fields: &[(&str, String)]) -> String {
+fn add_fields(content: &str, fields: &[(&str, String)]) -> String {
     if fields.is_empty() {
         return content.to_owned();
     }

@@ -6,7 +6,7 @@ use super::keys::key_texts;
 use super::kinds::ItemMaker;
 use super::parsing::{ItemContext, ParsedTable, SpecError, index_of};
 use super::tables::{DriftKind, ItemTable, LoopClass, RepeatedUnit, SpecStreamKind};
-use super::values::ends;
+use super::values::range_or;
 use super::{Faults, Repeats};
 
 type CheckResult = Result<(), SpecError>;
@@ -21,8 +21,8 @@ macro_rules! refuse {
 }
 
 /// Rejects keys that the kind does not have.
-pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResult {
-    let kind = table.kind.0;
+pub(super) fn check_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResult {
+    let kind = table.kind;
     let Some(key) = at.keys().find(|key| !kind.has(key)) else {
         return Ok(());
     };
@@ -36,7 +36,7 @@ pub(super) fn has_its_keys(table: &ItemTable, at: ParsedTable<'_>) -> CheckResul
 
 impl ItemContext<'_> {
     /// Rejects an item that no transcript could satisfy. Returns the checked values of an item of faults.
-    pub(super) fn possible(&self) -> Result<Option<Faults>, SpecError> {
+    pub(super) fn check(&self) -> Result<Option<Faults>, SpecError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         refuse! { self.at;
             "file" if !self.item.file().chars().all(plain) => format!("file {:?}", self.item.file()),
@@ -49,25 +49,21 @@ impl ItemContext<'_> {
             index_of(self.at, "forms", name, all.map(|forms| &*forms.name))?;
         }
         match self.item.kind.by {
-            ItemMaker::Text(kind) => self.loop_possible(kind)?,
-            ItemMaker::Run | ItemMaker::Harmless(..) | ItemMaker::Loop(..) => {
-                self.run_possible()?
-            }
+            ItemMaker::Text(kind) => self.check_loop(kind)?,
+            ItemMaker::Run | ItemMaker::Harmless(..) | ItemMaker::Loop(..) => self.check_run()?,
             ItemMaker::Clean | ItemMaker::Recorded | ItemMaker::Fault => {}
         }
         if self.item.glue.is_some() && self.item.forms.is_none() {
-            self.doubt_possible("glue")?;
+            self.check_doubt("glue")?;
         }
-        let faults = matches!(self.item.kind.by, ItemMaker::Fault);
-        let faults = faults.then(|| self.faults()).transpose()?;
-        let whole = faults
-            .as_ref()
-            .is_some_and(|f| f.stream == SpecStreamKind::Whole);
-        let recorded = self
-            .item
-            .chunks
-            .as_ref()
-            .filter(|chunks| chunks.are_recorded());
+        let faults = match self.item.kind.by {
+            ItemMaker::Fault => Some(self.read_faults()?),
+            _ => None,
+        };
+        let stream = faults.as_ref().map(|faults| faults.stream);
+        let whole = stream == Some(SpecStreamKind::Whole);
+        let chunks = self.item.chunks.as_ref();
+        let recorded = chunks.filter(|chunks| chunks.are_recorded());
         refuse! { self.at;
             "chunks" if recorded.is_some() && !(whole && self.item.forms.is_none()) => "chunks by recorded",
                 "by tokens or chars; recorded chunks are those of stream whole, out of a source";
@@ -77,7 +73,7 @@ impl ItemContext<'_> {
         Ok(faults)
     }
 
-    fn loop_possible(&self, kind: Kind) -> CheckResult {
+    fn check_loop(&self, kind: Kind) -> CheckResult {
         let Repeats { onsets, period, .. } = &self.item.repeats;
         if let Some(onset) = onsets.iter().find(|onset| onset.high < period.low) {
             let what = format!("onset {onset} leaves no room for a first copy of {period} chars");
@@ -89,7 +85,8 @@ impl ItemContext<'_> {
             index_of(self.at, "unit", name, all.map(|unit| &*unit.name))?;
         }
         let unit = self.item.unit.as_ref().map_or("", |name| name);
-        let without = |lang: &&String| !unit.is_empty() && self.spec.units(unit, lang).is_none();
+        let without =
+            |lang: &&String| !unit.is_empty() && self.spec.find_unit(unit, lang).is_none();
         let silent = self.item.langs.iter().find(without);
         let drift = self.item.drift.as_ref();
         let near = kind == Kind::NearRepeat;
@@ -105,21 +102,21 @@ impl ItemContext<'_> {
                 "near-repeat without drift", "drift = { kind = … }: how the copies differ";
             "drift" if !near && drift.is_some() => format!("{kind} whose copies differ"), "kind = \"near-repeat\"";
         }
-        self.drift_possible()
+        self.check_drift()
     }
 
     /// Returns the units that are repeated, in the languages of the item.
     fn units(&self) -> impl Iterator<Item = &RepeatedUnit> {
-        let unit = |lang: &String| self.spec.units(self.item.unit.as_ref()?, lang);
+        let unit = |lang: &String| self.spec.find_unit(self.item.unit.as_ref()?, lang);
         self.item.langs.iter().filter_map(unit)
     }
 
     /// Rejects drift that does not fit the item's texts.
-    fn drift_possible(&self) -> CheckResult {
+    fn check_drift(&self) -> CheckResult {
         let Some(drift) = &self.item.drift else {
             return Ok(());
         };
-        let kind = drift.kind.0;
+        let kind = drift.kind;
         let fills = matches!(kind, DriftKind::Fill | DriftKind::Draw);
         let counter = drift.counter.as_ref();
         let closed = |unit: &RepeatedUnit| !unit.texts.iter().all(|text| text.contains("{}"));
@@ -140,32 +137,31 @@ impl ItemContext<'_> {
                 "drift case in a script without case", "other languages, or another drift";
         }
         if kind == DriftKind::Circle {
-            self.doubt_possible("drift")?;
+            self.check_doubt("drift")?;
         }
         Ok(())
     }
 
     /// Rejects `glue` without words of doubt in the item's languages.
-    fn doubt_possible(&self, key: &str) -> CheckResult {
-        let drift = self
-            .item
-            .drift
-            .as_ref()
-            .and_then(|drift| drift.glue.as_ref());
-        let glue = self.item.glue.as_ref().or(drift);
-        let known = |lang: &String| glue.and_then(|name| self.spec.units(name, lang)).is_some();
+    fn check_doubt(&self, key: &str) -> CheckResult {
+        let drift = self.item.drift.as_ref();
+        let glue = drift.and_then(|drift| drift.glue.as_ref());
+        let glue = self.item.glue.as_ref().or(glue);
+        let known = |lang: &String| {
+            glue.and_then(|name| self.spec.find_unit(name, lang))
+                .is_some()
+        };
         let unknown = self.item.langs.iter().find(|lang| !known(lang));
         unknown.map_or(Ok(()), |lang| {
             let expected = "glue: the name of a [[unit]] of that language";
-            Err(self
-                .at
-                .error_at(key, format!("no words of doubt in {lang}"), expected))
+            let what = format!("no words of doubt in {lang}");
+            Err(self.at.error_at(key, what, expected))
         })
     }
 
     /// Rejects loops that do not fit into any run.
-    fn run_possible(&self) -> CheckResult {
-        let (period, kind) = (self.item.repeats.period, self.item.kind.0);
+    fn check_run(&self) -> CheckResult {
+        let (period, kind) = (self.item.repeats.period, self.item.kind);
         refuse! { self.at;
             "" if self.item.forms.is_none() && self.spec.sources.is_empty() =>
                 "a run without a host", "forms, or a [[source]] that is a corpus of runs";
@@ -176,15 +172,15 @@ impl ItemContext<'_> {
     }
 
     /// Reads the values of an item of faults, and rejects values that do not fit the stream.
-    fn faults(&self) -> Result<Faults, SpecError> {
+    fn read_faults(&self) -> Result<Faults, SpecError> {
         let item = self.item;
         let faults = item.fault.iter().flat_map(|all| all.iter());
-        let kinds: Vec<Fault> = faults.map(|fault| fault.0).collect();
-        let Some(stream) = item.stream.map(|stream| stream.0) else {
-            return Err(self
-                .at
-                .error_at("kind", "kind fault without stream", "stream"));
+        let kinds: Vec<Fault> = faults.copied().collect();
+        let missing = || {
+            let what = "kind fault without stream";
+            self.at.error_at("kind", what, "stream")
         };
+        let stream = item.stream.ok_or_else(missing)?;
         let planted = item.source.is_some() && item.forms.is_some();
         let chunks = item.chunks.as_ref();
         let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
@@ -207,7 +203,7 @@ impl ItemContext<'_> {
         Ok(Faults {
             kinds,
             stream,
-            severity: ends(item.severity, 1, 3),
+            severity: range_or(item.severity, 1, 3),
             intact: item.intact.map_or(0.2, |share| share.0),
             planted,
         })
@@ -221,42 +217,23 @@ fn has_case(lang: &str) -> bool {
 impl SpecStreamKind {
     /// Returns whether the fault can occur in streams of this kind.
     fn has(self, fault: Fault) -> bool {
-        use Fault::{
-            BrokenJson, Case, Confirmation, Crossed, Cut, EarlyClose, Empty, ErrorEvent,
-            LeakedControl, MissingField, Misspelt, Nested, NoDone, NumberMismatch, PartialTools,
-            Pseudo, ReplayDoubled, ReplayLost, ReplayOrder, Stall, ThinkLate, ThinkMissing,
-            ThinkOpen, ThinkTwice, ToolInThink, Unclosed,
+        use Fault as F;
+        use SpecStreamKind::{Arguments, Calls, Events, Name, Tags, Text, Think, Whole};
+        let streams: &[Self] = match fault {
+            F::Unclosed | F::EarlyClose | F::Nested | F::Crossed => &[Tags],
+            F::NumberMismatch | F::MissingField | F::Empty => &[Tags],
+            F::Case | F::Misspelt => &[Tags, Name],
+            F::ThinkOpen | F::ThinkMissing | F::ThinkTwice => &[Think],
+            F::ThinkLate | F::ToolInThink => &[Think],
+            F::Pseudo | F::Confirmation => &[Text],
+            F::BrokenJson => &[Arguments],
+            F::ReplayLost | F::ReplayDoubled | F::ReplayOrder => &[Events],
+            F::NoDone | F::Stall | F::ErrorEvent => &[Whole],
+            F::PartialTools => &[Calls],
+            F::LeakedControl => &[Tags, Think, Text, Arguments, Name],
+            F::Cut => &[Tags, Think, Text, Arguments, Whole],
+            _ => &[],
         };
-        let faults: &[Fault] = match self {
-            Self::Tags => &[
-                Unclosed,
-                EarlyClose,
-                Nested,
-                Crossed,
-                Case,
-                Misspelt,
-                NumberMismatch,
-                MissingField,
-                Empty,
-                LeakedControl,
-                Cut,
-            ],
-            Self::Think => &[
-                ThinkOpen,
-                ThinkMissing,
-                ThinkTwice,
-                ThinkLate,
-                ToolInThink,
-                LeakedControl,
-                Cut,
-            ],
-            Self::Text => &[Pseudo, Confirmation, LeakedControl, Cut],
-            Self::Arguments => &[BrokenJson, LeakedControl, Cut],
-            Self::Name => &[Case, Misspelt, LeakedControl],
-            Self::Events => &[ReplayLost, ReplayDoubled, ReplayOrder],
-            Self::Whole => &[Cut, NoDone, Stall, ErrorEvent],
-            Self::Calls => &[PartialTools],
-        };
-        faults.contains(&fault)
+        streams.contains(&self)
     }
 }

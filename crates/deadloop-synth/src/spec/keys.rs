@@ -24,6 +24,22 @@ struct KeyFile {
     key: Vec<KeyText>,
 }
 
+/// Returns the allowed values of a key in a table. An empty table is the file as a whole. For the free keys of a table, these
+/// are the values of the table.
+pub(super) fn expected_value(table: &str, key: &str) -> String {
+    let tables = match table {
+        "" => ["the spec".to_owned(), "a file of forms".to_owned()],
+        table => [format!("[[{table}]]"), format!("{table} = {{ … }}")],
+    };
+    let mut keys = key_texts().into_iter();
+    let text = keys.find(|text| text.key == key && tables.contains(&text.table));
+    match text {
+        Some(text) => text.expected,
+        None if table.is_empty() => "another value".to_owned(),
+        None => expected_value("", table),
+    }
+}
+
 /// Returns every key of every table.
 pub fn key_texts() -> Vec<KeyText> {
     let file: Result<KeyFile, _> = toml::from_str(include_str!("keys.toml"));

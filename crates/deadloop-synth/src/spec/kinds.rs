@@ -1,8 +1,12 @@
-//! The kinds of items, with their keys and defaults.
+//! [`ItemKind`]: a kind of items, with its keys and defaults.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use deadloop_detect::Kind as Label;
+use serde::de::{Deserialize, Deserializer, Error};
 
-use super::values::{CountRange, NamedValue};
+use super::values::CountRange;
 use crate::runs::{HarmlessScene, LoopScene, agent_loops, harmless, loops};
 use deadloop_corpus::Reason;
 
@@ -18,8 +22,6 @@ pub(crate) struct ItemKind {
     /// The length of a copy in chars, calls or turns.
     pub(super) period: CountRange,
     pub(super) copies: CountRange,
-    /// The default texts, if an item of the kind has texts.
-    pub(crate) texts: &'static [&'static str],
 }
 
 /// The makers of items.
@@ -41,8 +43,8 @@ pub(crate) enum ItemMaker {
     Loop(Label, LoopScene),
 }
 
-/// The groups of keys. A kind with default texts also has `texts`.
-const ALL: &[&str] = &["name", "kind", "count", "file", "source"];
+/// The groups of keys. A kind with default texts also has the key `texts`.
+const ALL_KEYS: &[&str] = &["name", "kind", "count", "file", "source"];
 const LOOP: &[&str] = &["lang", "onset", "after", "class", "copies"];
 const TEXT: &[&str] = &[
     "channel", "unit", "period", "length", "truncate", "chunks", "drift",
@@ -58,52 +60,23 @@ const RUN: &[&str] = &["lang", "forms", "volatile"];
 const STALE: &[&str] = &["onset", "after", "class", "period"];
 const HARMLESS: &[&str] = &["onset", "copies"];
 
-const POLLED: &[&str] = &[
-    "Still running, {} % done.",
-    "Not ready yet: step {} of 100.",
-];
-const ERRORS: &[&str] = &[
-    "Error: the request timed out after 30 s",
-    "Error: connection refused",
-    "Error: 503 service unavailable, try again later",
-    "Error: permission denied",
-];
-const SILENCE: &[&str] = &["ok", "done", "success", ""];
-const THOUGHTS: &[&str] = &[
-    "I have everything that I need and will go on with the next step.",
-    "Let me think about what is still to be done before I go on.",
-];
-const HANDED: &[&str] = &["This part is yours, please take over."];
-const REFUSED: &[&str] = &[
-    "422 Unprocessable Entity: the field body.kind is missing",
-    "Error: 400 Bad Request, the document does not match its schema",
-];
-const PLANS: &[&str] = &[
-    "The plan: read what there is, make the change, check it. I begin with the first step.",
-    "Before I go on I write the plan down again: look, change, test.",
-];
-const ANSWERS: &[&str] = &[
-    "The file is ready. It has all the fields that you asked for, and nothing else has to be done.",
-    "I can help with orders and returns. Please tell me the number of your order.",
-];
-const NARRATED: &[&str] = &[
-    "I'll read the next file and then write the implementation.",
-    "Now I look at part {} of it, and then I make the change.",
-];
-const NOTHING: &[&str] = &[];
+/// The default texts of items, by kind: `texts.toml`.
+static TEXTS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {
+    let texts = toml::from_str(include_str!("texts.toml"));
+    texts.unwrap_or_else(|why| unreachable!("texts.toml: {why}"))
+});
 
-/// Defines [`KINDS`]: for each kind its name, maker, keys, period, copies and texts.
+/// Defines [`KINDS`]: for each kind its name, maker, keys, period and copies.
 macro_rules! kinds {
     ($($name:literal: $by:expr, [$($keys:ident),*], $from:literal to $to:literal,
-       $fewest:literal to $most:literal, $texts:ident;)+) => {
+       $fewest:literal to $most:literal;)+) => {
         /// Every kind of item.
         pub(crate) static KINDS: &[ItemKind] = &[$(ItemKind {
             name: $name,
             by: $by,
-            keys: &[ALL, $($keys),*],
+            keys: &[ALL_KEYS, $($keys),*],
             period: CountRange::new($from, $to),
             copies: CountRange::new($fewest, $most),
-            texts: $texts,
         }),+];
     };
 }
@@ -111,41 +84,46 @@ macro_rules! kinds {
 use ItemMaker::{Clean, Fault, Harmless, Loop, Recorded, Run, Text};
 
 kinds! {
-    "short-sequence": Text(Label::ShortSequence), [LOOP, TEXT], 2 to 40, 4 to 12, NOTHING;
-    "paragraph": Text(Label::Paragraph), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
-    "ordered-list": Text(Label::OrderedList), [LOOP, TEXT], 10 to 400, 4 to 12, NOTHING;
-    "near-repeat": Text(Label::NearRepeat), [LOOP, TEXT], 40 to 600, 4 to 12, NOTHING;
-    "clean": Clean, [CLEAN], 1 to 1, 1 to 1, NOTHING;
-    "recorded": Recorded, [], 1 to 1, 1 to 1, NOTHING;
-    "fault": Fault, [FAULT], 1 to 1, 1 to 1, NOTHING;
-    "run": Run, [RUN], 1 to 1, 1 to 1, NOTHING;
-    "poll": Harmless(Reason::Poll, harmless::poll), [RUN, HARMLESS], 1 to 1, 3 to 6, POLLED;
-    "batch": Harmless(Reason::Batch, harmless::batch), [RUN, HARMLESS], 1 to 1, 5 to 9, NOTHING;
-    "verify": Harmless(Reason::Verify, harmless::verified), [RUN, HARMLESS], 1 to 1, 3 to 6, NOTHING;
-    "retry": Harmless(Reason::Retry, harmless::retry), [RUN, HARMLESS], 1 to 1, 2 to 3, ERRORS;
-    "identical-call": Loop(Label::IdenticalCall, loops::identical), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "same-call-same-result": Loop(Label::SameCallSameResult, loops::same), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "cycle": Loop(Label::Cycle, loops::cycle), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
-    "interleaved": Loop(Label::Interleaved, loops::interleaved), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, NOTHING;
-    "aperiodic-stagnation": Loop(Label::AperiodicStagnation, loops::aperiodic), [RUN, STALE], 4 to 8, 4 to 10, NOTHING;
-    "error-retry": Loop(Label::ErrorRetry, loops::other_words), [RUN, LOOP], 1 to 1, 4 to 10, ERRORS;
-    "monologue": Loop(Label::Monologue, loops::monologue), [RUN, LOOP], 1 to 1, 4 to 10, THOUGHTS;
-    "handoff": Loop(Label::Handoff, loops::handoff), [RUN, LOOP], 2 to 2, 4 to 10, HANDED;
-    "game": Harmless(Reason::Batch, harmless::moves), [RUN, HARMLESS], 1 to 1, 8 to 20, NOTHING;
-    "stateless": Harmless(Reason::Batch, harmless::silent), [RUN, HARMLESS], 1 to 1, 3 to 8, SILENCE;
-    "reworded-write": Loop(Label::ErrorRetry, agent_loops::writes), [RUN, LOOP], 1 to 1, 8 to 16, REFUSED;
-    "window": Loop(Label::AperiodicStagnation, agent_loops::windows), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4, NOTHING;
-    "growing": Loop(Label::AperiodicStagnation, agent_loops::growing), [RUN, LOOP], 1 to 1, 4 to 10, NOTHING;
-    "replan": Loop(Label::Cycle, agent_loops::replanned), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10, PLANS;
-    "same-answer": Loop(Label::Monologue, agent_loops::answered), [RUN, LOOP], 1 to 1, 5 to 10, ANSWERS;
-    "narration": Loop(Label::Monologue, agent_loops::narrated), [RUN, LOOP], 1 to 1, 5 to 8, NARRATED;
+    "short-sequence": Text(Label::ShortSequence), [LOOP, TEXT], 2 to 40, 4 to 12;
+    "paragraph": Text(Label::Paragraph), [LOOP, TEXT], 40 to 600, 4 to 12;
+    "ordered-list": Text(Label::OrderedList), [LOOP, TEXT], 10 to 400, 4 to 12;
+    "near-repeat": Text(Label::NearRepeat), [LOOP, TEXT], 40 to 600, 4 to 12;
+    "clean": Clean, [CLEAN], 1 to 1, 1 to 1;
+    "recorded": Recorded, [], 1 to 1, 1 to 1;
+    "fault": Fault, [FAULT], 1 to 1, 1 to 1;
+    "run": Run, [RUN], 1 to 1, 1 to 1;
+    "poll": Harmless(Reason::Poll, harmless::plant_poll), [RUN, HARMLESS], 1 to 1, 3 to 6;
+    "batch": Harmless(Reason::Batch, harmless::plant_batch), [RUN, HARMLESS], 1 to 1, 5 to 9;
+    "verify": Harmless(Reason::Verify, harmless::plant_verification), [RUN, HARMLESS], 1 to 1, 3 to 6;
+    "retry": Harmless(Reason::Retry, harmless::plant_retry), [RUN, HARMLESS], 1 to 1, 2 to 3;
+    "identical-call": Loop(Label::IdenticalCall, loops::plant_identical_call), [RUN, LOOP], 1 to 1, 4 to 10;
+    "same-call-same-result": Loop(Label::SameCallSameResult, loops::plant_same_result), [RUN, LOOP], 1 to 1, 4 to 10;
+    "cycle": Loop(Label::Cycle, loops::plant_cycle), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10;
+    "interleaved": Loop(Label::Interleaved, loops::plant_interleaved), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10;
+    "aperiodic-stagnation": Loop(Label::AperiodicStagnation, loops::plant_aperiodic), [RUN, STALE], 4 to 8, 4 to 10;
+    "error-retry": Loop(Label::ErrorRetry, loops::plant_reworded_calls), [RUN, LOOP], 1 to 1, 4 to 10;
+    "monologue": Loop(Label::Monologue, loops::plant_monologue), [RUN, LOOP], 1 to 1, 4 to 10;
+    "handoff": Loop(Label::Handoff, loops::plant_handoffs), [RUN, LOOP], 2 to 2, 4 to 10;
+    "game": Harmless(Reason::Batch, harmless::plant_moves), [RUN, HARMLESS], 1 to 1, 8 to 20;
+    "stateless": Harmless(Reason::Batch, harmless::plant_silent_calls), [RUN, HARMLESS], 1 to 1, 3 to 8;
+    "reworded-write": Loop(Label::ErrorRetry, agent_loops::plant_rejected_writes), [RUN, LOOP], 1 to 1, 8 to 16;
+    "window": Loop(Label::AperiodicStagnation, agent_loops::plant_overlapping_windows), [RUN, LOOP, PERIOD], 4 to 8, 3 to 4;
+    "growing": Loop(Label::AperiodicStagnation, agent_loops::plant_growing_command), [RUN, LOOP], 1 to 1, 4 to 10;
+    "replan": Loop(Label::Cycle, agent_loops::plant_replans), [RUN, LOOP, PERIOD], 2 to 4, 4 to 10;
+    "same-answer": Loop(Label::Monologue, agent_loops::plant_same_answers), [RUN, LOOP], 1 to 1, 5 to 10;
+    "narration": Loop(Label::Monologue, agent_loops::plant_narration), [RUN, LOOP], 1 to 1, 5 to 8;
 }
 
 impl ItemKind {
-    /// Returns whether an item of the kind has this key.
+    /// Returns the default texts. Empty if an item of the kind has no texts.
+    pub(crate) fn texts(&self) -> &'static [String] {
+        TEXTS.get(self.name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns whether an item of the kind may have this key.
     pub(super) fn has(&self, key: &str) -> bool {
         let groups = self.keys.iter().any(|keys| keys.contains(&key));
-        groups || (key == "texts" && !self.texts.is_empty())
+        groups || (key == "texts" && !self.texts().is_empty())
     }
 
     /// Returns the default range of the second copy's position.
@@ -157,12 +135,11 @@ impl ItemKind {
     }
 }
 
-impl NamedValue for &'static ItemKind {
-    fn all() -> Vec<Self> {
-        KINDS.iter().collect()
-    }
-
-    fn name(self) -> &'static str {
-        self.name
-    }
+/// Reads the name of a kind.
+pub(super) fn deserialize_kind<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<&'static ItemKind, D::Error> {
+    let name = String::deserialize(from)?;
+    let kind = KINDS.iter().find(|kind| kind.name == name);
+    kind.ok_or_else(|| D::Error::custom("an unknown kind"))
 }

@@ -30,7 +30,7 @@ pub(super) use tables::{
     Tool, Volatile,
 };
 use tables::{ItemTable, LoopClass, SpecTable, Writers};
-pub(super) use values::{CountRange, NonEmptyText, WordValue, ends};
+pub(super) use values::{CountRange, NonEmptyText, range_or};
 
 /// The description of a corpus to be made.
 #[derive(Clone, Debug)]
@@ -108,7 +108,7 @@ pub(super) struct Faults {
 impl Chunks {
     /// Returns whether the chunks and times are those of the recording.
     pub(super) fn are_recorded(&self) -> bool {
-        self.by.0 == ChunkKind::Recorded
+        self.by == ChunkKind::Recorded
     }
 
     /// Returns whether the events get artificial times.
@@ -130,8 +130,8 @@ impl CorpusSpec {
         self.is_source_wanted(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
     }
 
-    fn is_source_wanted(&self, source: usize, of: impl Fn(&SpecItem) -> bool) -> bool {
-        let mut items = self.items.iter().filter(|item| of(item));
+    fn is_source_wanted(&self, source: usize, wants: impl Fn(&SpecItem) -> bool) -> bool {
+        let mut items = self.items.iter().filter(|item| wants(item));
         items.any(|item| item.sources.contains(&source))
     }
 
@@ -141,14 +141,14 @@ impl CorpusSpec {
     }
 
     /// Returns the unit with this name and language.
-    pub(super) fn units<'a>(&'a self, name: &str, lang: &str) -> Option<&'a RepeatedUnit> {
+    pub(super) fn find_unit<'a>(&'a self, name: &str, lang: &str) -> Option<&'a RepeatedUnit> {
         let mut units = self.table.unit.iter().flatten();
         units.find(|unit| *unit.name == name && *unit.lang == lang)
     }
 
     /// Returns the words of doubt in a language. Empty if `glue` is `None` or names no unit of that language.
-    pub(super) fn doubt(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
-        let unit = glue.and_then(|name| self.units(name, lang));
+    pub(super) fn doubt_words(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
+        let unit = glue.and_then(|name| self.find_unit(name, lang));
         unit.map_or(&[], |unit| &unit.texts)
     }
 
@@ -158,10 +158,8 @@ impl CorpusSpec {
 
     /// Returns the groups of words that may replace each other.
     pub(super) fn paraphrase(&self) -> &[Vec<NonEmptyText>] {
-        self.table
-            .paraphrase
-            .as_ref()
-            .map_or(&[], |groups| &groups.0)
+        let groups = self.table.paraphrase.as_ref();
+        groups.map_or(&[], |groups| &groups.0)
     }
 
     /// Returns the share of the split `test`.
@@ -176,7 +174,7 @@ impl CorpusSpec {
 
     /// Returns whether the model of a made text is its writer's name with a suffix.
     pub(super) fn is_marked(&self) -> bool {
-        self.table.writers != Some(WordValue(Writers::Kept))
+        self.table.writers != Some(Writers::Kept)
     }
 }
 
@@ -209,11 +207,11 @@ impl SpecItem {
         self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
     }
 
-    /// Returns the channel for `turn`, or `own` if the item names none.
-    pub(super) fn channel(&self, turn: usize, own: &'static str) -> &'static str {
+    /// Returns the channel for `turn`, or `default` if the item names no channel.
+    pub(super) fn channel(&self, turn: usize, default: &'static str) -> &'static str {
         let all = self.table.channel.as_deref().unwrap_or_default();
         let channel = all.get(turn % all.len().max(1));
-        channel.map_or(own, |channel| channel.name())
+        channel.map_or(default, |channel| channel.name())
     }
 
     /// Returns the range of the second copy's position for `turn`.

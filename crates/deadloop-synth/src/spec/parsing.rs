@@ -1,6 +1,6 @@
-//! Reads a [`CorpusSpec`] from TOML.
+//! Parsing of a [`CorpusSpec`] from TOML.
 //!
-//! A spec that is known to be impossible is rejected before any work.
+//! Parsing rejects a spec that no transcript could satisfy.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,9 +9,10 @@ use deadloop_detect::harness::did_you_mean;
 use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
+use super::keys::expected_value;
 use super::kinds::ItemMaker;
 use super::tables::{ItemTable, LoopClass, SourceFilter, SourceTable, SpecTable};
-use super::values::{NonEmpty, NonEmptyText, WordValue, ends};
+use super::values::{NonEmpty, NonEmptyText, range_or};
 use super::{CleanSource, CorpusSpec, Repeats, SourcePlace, SpecItem};
 
 /// An error in a spec or a file of forms, with its line.
@@ -40,32 +41,63 @@ impl SpecError {
         let span = error.span().unwrap_or(0..0);
         let line = line(text, &span);
         let message = error.message().replace('`', "\"");
-        let (what, expected) = message
-            .rsplit_once(", expected ")
-            .unwrap_or((&message, "it, since it has no default"));
-        let expected = match expected {
-            "a boolean" => "true or false",
-            "a sequence" => "tables",
-            expected => expected,
-        };
-        let known = expected.trim_start_matches("one of ").replace('"', "");
+        let (what, known) = message.rsplit_once(", expected ").unwrap_or((&message, ""));
         let named = what.split('"').nth(1).unwrap_or_default();
         if what.starts_with("missing field") {
+            let expected = expected_value(table_at(text, span.start, true), named);
             return Self::at(line, format!("no {named}"), expected);
         }
         if what.starts_with("unknown field") {
+            let known = known.trim_start_matches("one of ").replace('"', "");
             let hint = did_you_mean(named, known.split(", "));
             let what = format!("unknown key {named}{hint}");
             return Self::at(line, what, format!("one of {known}"));
         }
         let shown = text.get(span.clone()).unwrap_or_default();
-        let hint = did_you_mean(shown.trim_matches('"'), known.split(" | "));
-        let short: String = shown.chars().take(40).collect();
         let before = text.get(..span.start).unwrap_or_default();
         let key = before.rsplit(['\n', '{', ',']).next().unwrap_or_default();
-        let what = format!("{}{}{hint}", key.trim_start(), short.replace('\n', " "));
+        let key = key.trim_start();
+        let expected = match header(shown) {
+            Some(header) => expected_value(header.0, header.1),
+            None => {
+                let name = key.split('=').next().unwrap_or_default();
+                expected_value(table_at(text, span.start, false), name.trim_end())
+            }
+        };
+        let hint = did_you_mean(shown.trim_matches('"'), expected.split(" | "));
+        let short: String = shown.chars().take(40).collect();
+        let what = format!("{key}{}{hint}", short.replace('\n', " "));
         Self::at(line, what, expected)
     }
+}
+
+/// Splits a header into the name of the outer table, which is empty for the whole file, and the name of its own table.
+/// `None` if the line is no header.
+fn header(line: &str) -> Option<(&str, &str)> {
+    let name = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
+    let name = name.trim_matches(['[', ']']);
+    let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let names = name.rsplit_once('.').unwrap_or(("", name));
+    name.chars().all(is_name).then_some(names)
+}
+
+/// Returns the name of the table around a place, which is empty for the file as a whole. With `inclusive`, a table that
+/// begins at the place counts.
+fn table_at(text: &str, place: usize, inclusive: bool) -> &str {
+    let (before, after) = text.split_at_checked(place).unwrap_or((text, ""));
+    let from = before.rfind('\n').map_or(0, |at| at + 1);
+    let begins = usize::from(inclusive && after.starts_with('{'));
+    let line = &text[from..place + begins];
+    if let Some((key, _)) = line.split_once('{') {
+        return key.trim_end_matches(['=', ' ']);
+    }
+    let own = after
+        .lines()
+        .next()
+        .filter(|_| inclusive && line.is_empty());
+    let lines = own.into_iter().chain(before.lines().rev());
+    let mut headers = lines.filter_map(header);
+    headers.next().map_or("", |(_, name)| name)
 }
 
 fn line(text: &str, span: &Range<usize>) -> usize {
@@ -169,7 +201,7 @@ impl CorpusSpec {
             name: table.name.to_string(),
             seed: table.seed.0,
             sources: sources
-                .map(|(table, at)| source(table, at))
+                .map(|(table, at)| read_source(table, at))
                 .collect::<Result<_, _>>()?,
             items: Vec::new(),
             table,
@@ -191,14 +223,12 @@ impl CorpusSpec {
         let sources = sources.iter().filter_map(|at| self.sources.get(*at));
         let langs: Option<BTreeSet<String>> = sources.map(|source| source.lang.clone()).collect();
         let langs = langs.filter(|langs| !langs.is_empty() && !langs.contains("en"));
-        langs.map_or_else(
-            || vec!["en".to_owned()],
-            |langs| langs.into_iter().collect(),
-        )
+        let langs = langs.unwrap_or_else(|| BTreeSet::from(["en".to_owned()]));
+        langs.into_iter().collect()
     }
 }
 
-fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
+fn read_source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
     let place = match (&table.corpus, &table.text) {
         (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
         (None, Some(text)) => SourcePlace::Text(text.to_string()),
@@ -218,7 +248,7 @@ fn source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecE
         place,
         lang: table.lang.as_ref().map(ToString::to_string),
         wheres: strings(table.r#where.as_ref()),
-        all: table.take == Some(WordValue(SourceFilter::All)),
+        all: table.take == Some(SourceFilter::All),
         line: at.line,
     })
 }
@@ -242,16 +272,14 @@ impl SpecItem {
         table: ItemTable,
         at: ParsedTable<'_>,
     ) -> Result<Self, SpecError> {
-        let kind = table.kind.0;
-        super::checks::has_its_keys(&table, at)?;
+        let kind = table.kind;
+        super::checks::check_keys(&table, at)?;
         let names = spec.sources.iter().map(|source| &source.name);
-        let sources = match table.source.as_deref() {
+        let sources: Vec<usize> = match table.source.as_deref() {
             None => (0..spec.sources.len()).collect(),
             Some(some) => {
-                let all = some
-                    .iter()
-                    .map(|name| index_of(at, "source", name, names.clone()));
-                all.collect::<Result<Vec<_>, _>>()?
+                let index = |name: &NonEmptyText| index_of(at, "source", name, names.clone());
+                some.iter().map(index).collect::<Result<_, _>>()?
             }
         };
         let langs = match (&table.lang, kind.by) {
@@ -261,13 +289,14 @@ impl SpecItem {
         };
         let onsets = table.onset.as_deref();
         let repeats = Repeats {
-            period: ends(table.period, kind.period.low, kind.period.high),
-            copies: ends(table.copies, kind.copies.low, kind.copies.high),
-            onsets: onsets.map_or(vec![kind.onset()], |all| {
-                all.iter().map(|one| one.0).collect()
-            }),
-            after: ends(table.after, 0, 0),
-            class: table.class.map_or(LoopClass::Loop, |class| class.0),
+            period: range_or(table.period, kind.period.low, kind.period.high),
+            copies: range_or(table.copies, kind.copies.low, kind.copies.high),
+            onsets: match onsets {
+                Some(all) => all.iter().map(|onset| onset.0).collect(),
+                None => vec![kind.onset()],
+            },
+            after: range_or(table.after, 0, 0),
+            class: table.class.unwrap_or(LoopClass::Loop),
         };
         let item = Self {
             table,
@@ -277,12 +306,12 @@ impl SpecItem {
             repeats,
             faults: None,
         };
-        let asked = ItemContext {
+        let faults = (ItemContext {
             spec,
             item: &item,
             at,
-        };
-        let faults = asked.possible()?;
+        })
+        .check()?;
         Ok(Self { faults, ..item })
     }
 }

@@ -5,10 +5,10 @@
 use deadloop_detect::Fault;
 use serde::Deserialize;
 
-use super::kinds::ItemKind;
+use super::kinds::{ItemKind, deserialize_kind};
 use super::values::{
-    BoundedRange, CHARS, Fraction, NamedLists, NamedValue, NonEmpty, NonEmptyText, Share,
-    WholeNumber, WordGroups, WordValue,
+    BoundedRange, Fraction, MAX_CHARS, NamedLists, NonEmpty, NonEmptyText, Share, WholeNumber,
+    WordGroups,
 };
 
 deadloop_detect::words! {
@@ -69,33 +69,6 @@ deadloop_detect::words! {
     }
 }
 
-/// Implements [`NamedValue`] for enums of words.
-macro_rules! named {
-    ($($words:ty),+) => {$(
-        impl NamedValue for $words {
-            fn all() -> Vec<Self> {
-                Self::ALL.to_vec()
-            }
-
-            fn name(self) -> &'static str {
-                self.name()
-            }
-        }
-    )+};
-}
-
-named!(
-    LoopClass,
-    ChunkKind,
-    DriftKind,
-    Fault,
-    SpecStreamKind,
-    SourceFilter,
-    SpecChannel,
-    Volatile,
-    Writers
-);
-
 /// The file as a whole.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
@@ -107,7 +80,7 @@ pub(crate) struct SpecTable {
     pub(crate) description: Option<NonEmptyText>,
     pub(crate) how: Option<NonEmptyText>,
     pub(crate) model: Option<NonEmptyText>,
-    pub(crate) writers: Option<WordValue<Writers>>,
+    pub(crate) writers: Option<Writers>,
     pub(crate) test: Option<Fraction>,
     pub(crate) paraphrase: Option<WordGroups>,
     pub(crate) source: Option<Vec<SourceTable>>,
@@ -126,7 +99,7 @@ pub(crate) struct SourceTable {
     pub(crate) text: Option<NonEmptyText>,
     pub(crate) lang: Option<NonEmptyText>,
     pub(crate) r#where: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) take: Option<WordValue<SourceFilter>>,
+    pub(crate) take: Option<SourceFilter>,
 }
 
 /// `[[unit]]`: texts that are repeated.
@@ -161,40 +134,41 @@ pub(crate) struct FormsTable {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct ItemTable {
     pub(crate) name: NonEmptyText,
-    pub(crate) kind: WordValue<&'static ItemKind>,
+    #[serde(deserialize_with = "deserialize_kind")]
+    pub(crate) kind: &'static ItemKind,
     pub(crate) count: WholeNumber<1, 100_000>,
     pub(crate) file: Option<NonEmptyText>,
     pub(crate) source: Option<NonEmpty<NonEmptyText>>,
     pub(crate) lang: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) channel: Option<NonEmpty<WordValue<SpecChannel>>>,
+    pub(crate) channel: Option<NonEmpty<SpecChannel>>,
     pub(crate) unit: Option<NonEmptyText>,
-    pub(crate) period: Option<BoundedRange<1, CHARS>>,
+    pub(crate) period: Option<BoundedRange<1, MAX_CHARS>>,
     pub(crate) copies: Option<BoundedRange<2, 1_000_000>>,
-    pub(crate) length: Option<BoundedRange<0, CHARS>>,
-    pub(crate) onset: Option<NonEmpty<BoundedRange<1, CHARS>>>,
-    pub(crate) after: Option<BoundedRange<0, CHARS>>,
-    pub(crate) class: Option<WordValue<LoopClass>>,
+    pub(crate) length: Option<BoundedRange<0, MAX_CHARS>>,
+    pub(crate) onset: Option<NonEmpty<BoundedRange<1, MAX_CHARS>>>,
+    pub(crate) after: Option<BoundedRange<0, MAX_CHARS>>,
+    pub(crate) class: Option<LoopClass>,
     pub(crate) truncate: Option<bool>,
     pub(crate) drift: Option<Drift>,
     pub(crate) chunks: Option<Chunks>,
     pub(crate) forms: Option<NonEmptyText>,
-    pub(crate) chars: Option<BoundedRange<1, CHARS>>,
+    pub(crate) chars: Option<BoundedRange<1, MAX_CHARS>>,
     pub(crate) glue: Option<NonEmptyText>,
     pub(crate) around: Option<BoundedRange<0, 100>>,
     pub(crate) aside: Option<BoundedRange<0, 100>>,
-    pub(crate) fault: Option<NonEmpty<WordValue<Fault>>>,
-    pub(crate) stream: Option<WordValue<SpecStreamKind>>,
+    pub(crate) fault: Option<NonEmpty<Fault>>,
+    pub(crate) stream: Option<SpecStreamKind>,
     pub(crate) severity: Option<BoundedRange<1, 3>>,
     pub(crate) intact: Option<Fraction>,
     pub(crate) texts: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) volatile: Option<NonEmpty<WordValue<Volatile>>>,
+    pub(crate) volatile: Option<NonEmpty<Volatile>>,
 }
 
 /// `item.drift`: how the copies of a loop differ from the first one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Drift {
-    pub(crate) kind: WordValue<DriftKind>,
+    pub(crate) kind: DriftKind,
     pub(crate) rate: Option<Share>,
     pub(crate) counter: Option<NonEmptyText>,
     pub(crate) glue: Option<NonEmptyText>,
@@ -204,7 +178,7 @@ pub(crate) struct Drift {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Chunks {
-    pub(crate) by: WordValue<ChunkKind>,
+    pub(crate) by: ChunkKind,
     pub(crate) size: Option<BoundedRange<1, 100_000>>,
     pub(crate) ms: Option<BoundedRange<0, 600_000>>,
 }
@@ -224,7 +198,7 @@ pub(crate) struct Form {
     pub(crate) name: NonEmptyText,
     pub(crate) class: NonEmptyText,
     pub(crate) lang: Option<NonEmptyText>,
-    pub(crate) channel: Option<WordValue<SpecChannel>>,
+    pub(crate) channel: Option<SpecChannel>,
     pub(crate) most: Option<WholeNumber<1, 100_000>>,
     pub(crate) alone: Option<bool>,
     pub(crate) text: NonEmptyText,

@@ -1,4 +1,4 @@
-//! The types of a spec's values, each with a description in words.
+//! The types of a spec's values. `keys.toml` describes them in words.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use crate::planted_loops::Rng;
 
 /// The maximum number of chars of any text: the most that a recording is expected to hold.
-pub(crate) const CHARS: u64 = 10_000_000;
+pub(crate) const MAX_CHARS: u64 = 10_000_000;
 
 /// A range with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,12 +43,6 @@ impl fmt::Display for CountRange {
     }
 }
 
-/// A type of the values of a key.
-pub(crate) trait SpecValue {
-    /// Returns the allowed values in words.
-    fn expected() -> String;
-}
-
 /// A text that is not empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NonEmptyText(String);
@@ -69,10 +63,6 @@ pub(crate) struct Share(pub(crate) f64);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fraction(pub(crate) f64);
 
-/// A value of `T`, written as its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WordValue<T>(pub(crate) T);
-
 /// A list of at least one value, where a single value may be written alone.
 #[derive(Clone, Debug)]
 pub(crate) struct NonEmpty<T>(Vec<T>);
@@ -85,15 +75,6 @@ pub(crate) struct WordGroups(pub(crate) Vec<Vec<NonEmptyText>>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NamedLists(pub(crate) BTreeMap<String, Vec<Json>>);
 
-/// A type whose values have names.
-pub(crate) trait NamedValue: Copy + 'static {
-    /// Returns every value.
-    fn all() -> Vec<Self>;
-
-    /// Returns the name in a spec.
-    fn name(self) -> &'static str;
-}
-
 /// The written form of a range: `n` or `[low, high]`.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
@@ -103,7 +84,7 @@ enum RangeForm {
 }
 
 impl RangeForm {
-    fn within(self, low: u64, high: u64) -> Option<CountRange> {
+    fn check_bounds(self, low: u64, high: u64) -> Option<CountRange> {
         let [first, last] = match self {
             Self::One(number) => [number; 2],
             Self::Two(ends) => ends,
@@ -113,8 +94,8 @@ impl RangeForm {
     }
 }
 
-/// Returns the ends of a range, or the default.
-pub(crate) fn ends<const LOW: u64, const HIGH: u64>(
+/// Returns a range, or the default range from `low` to `high`.
+pub(crate) fn range_or<const LOW: u64, const HIGH: u64>(
     range: Option<BoundedRange<LOW, HIGH>>,
     low: usize,
     high: usize,
@@ -130,65 +111,35 @@ enum OneOrMany<T> {
     Many(Vec<T>),
 }
 
-/// Reads a `W` and converts it with `of`. A `None` is an error.
-fn read<'de, D: Deserializer<'de>, W: Deserialize<'de>, T: SpecValue>(
-    from: D,
-    of: impl FnOnce(W) -> Option<T>,
-) -> Result<T, D::Error> {
-    let refused = |what: &str| D::Error::custom(format!("{what}, expected {}", T::expected()));
-    let written = W::deserialize(from).map_err(|error| refused(error.to_string().trim()))?;
-    of(written).ok_or_else(|| refused("another value"))
-}
-
-/// Implements [`SpecValue`] and `Deserialize` for a type that is read as another type and checked.
-macro_rules! held {
-    ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr, $expected:expr;)+) => {$(
-        impl<$($generic)*> SpecValue for $of {
-            fn expected() -> String {
-                $expected
-            }
-        }
-
+/// Implements `Deserialize` for types that are read as another type and then checked.
+macro_rules! checked {
+    ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr;)+) => {$(
         impl<'de, $($generic)*> Deserialize<'de> for $of {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                read(from, |$written: $as| $read)
+                let $written = <$as>::deserialize(from)?;
+                let read: Option<Self> = $read;
+                read.ok_or_else(|| D::Error::custom("another value"))
             }
         }
     )+};
 }
 
-held! {
-    [] NonEmptyText: |text: String| (!text.is_empty()).then_some(Self(text)),
-        "text".into();
+checked! {
+    [] NonEmptyText: |text: String| (!text.is_empty()).then_some(Self(text));
     [const LOW: u64, const HIGH: u64] WholeNumber<LOW, HIGH>:
-        |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number)),
-        if HIGH > CHARS { "a whole number".into() } else { format!("a whole number from {LOW} to {HIGH}") };
+        |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number));
     [const LOW: u64, const HIGH: u64] BoundedRange<LOW, HIGH>:
-        |ends: RangeForm| ends.within(LOW, HIGH).map(Self),
-        format!("n or [low, high] within {LOW} to {HIGH}");
-    [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number)),
-        "a number above 0, at most 1".into();
-    [] Fraction: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number)),
-        "a number from 0 to below 1".into();
-    [T: NamedValue] WordValue<T>:
-        |word: String| T::all().into_iter().find(|of| of.name() == word).map(Self),
-        names::<T>().join(" | ");
-    [T: SpecValue + DeserializeOwned] NonEmpty<T>:
-        |written: OneOrMany<T>| match written {
-            OneOrMany::One(one) => Some(Self(vec![one])),
-            OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
-        },
-        format!("{}, or a list of such", T::expected());
-    [] WordGroups:
-        |groups: Vec<Vec<NonEmptyText>>| groups.iter().all(|group| group.len() > 1).then_some(Self(groups)),
-        "a list of lists of at least two words".into();
-    [] NamedLists:
-        |lists: BTreeMap<String, Vec<Json>>| lists.values().all(|list| is_plain(list)).then_some(Self(lists)),
-        "a table of lists".into();
-}
-
-fn names<T: NamedValue>() -> Vec<&'static str> {
-    T::all().into_iter().map(T::name).collect()
+        |ends: RangeForm| ends.check_bounds(LOW, HIGH).map(Self);
+    [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number));
+    [] Fraction: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number));
+    [T: DeserializeOwned] NonEmpty<T>: |written: OneOrMany<T>| match written {
+        OneOrMany::One(one) => Some(Self(vec![one])),
+        OneOrMany::Many(all) => (!all.is_empty()).then_some(Self(all)),
+    };
+    [] WordGroups: |groups: Vec<Vec<NonEmptyText>>|
+        groups.iter().all(|group| group.len() > 1).then_some(Self(groups));
+    [] NamedLists: |lists: BTreeMap<String, Vec<Json>>|
+        lists.values().all(|list| is_plain(list)).then_some(Self(lists));
 }
 
 /// Returns whether a list is not empty and holds neither a table nor a date.
@@ -210,14 +161,6 @@ impl fmt::Display for NonEmptyText {
 impl From<&str> for NonEmptyText {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
-    }
-}
-
-impl<T> Deref for WordValue<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
     }
 }
 

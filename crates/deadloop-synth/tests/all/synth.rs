@@ -577,7 +577,7 @@ fn forms_are_checked_when_they_are_read() {
         ("pick(words)", "pick(words", &syntax),
         ("class = \"csv-rows\"\n", "", "3: no class"),
         ("class", "clas", "5: unknown key clas"),
-        ("[\"a\", \"b\"]", "3", "1: [lists], expected a table"),
+        ("[\"a\", \"b\"]", "3", "2: words = 3, expected a table"),
     ];
     for (from, to, error) in cases {
         let told = told(form.replace(from, to));

@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::think::{ThinkOptions, split_think};
-use crate::{Body, Entry, Place, RecordedEvent, Transcript};
+use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 
 mod write;
 
@@ -18,7 +18,7 @@ use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget}
 pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
 pub(crate) use write::line;
 
-const RECORD: [&str; 10] = [
+const FIELDS: [&str; 10] = [
     "id",
     "model",
     "profile",
@@ -41,7 +41,7 @@ pub(crate) struct WireTranscript {
 impl WireTranscript {
     pub(crate) fn empty() -> Self {
         Self {
-            fields: Fields::new(&RECORD),
+            fields: Fields::new(&FIELDS),
             events: None,
         }
     }
@@ -52,7 +52,7 @@ impl WireTranscript {
         for (name, value) in object {
             match (name.as_str(), value) {
                 ("events", Value::Array(events)) => {
-                    wire.events = Some(events.into_iter().map(event).collect());
+                    wire.events = Some(events.into_iter().map(read_event).collect());
                 }
                 ("events", Value::Null) => {}
                 ("events", other) => return Err(WireFault::wrong_type("events", &other, "a list")),
@@ -65,7 +65,7 @@ impl WireTranscript {
         Ok(wire)
     }
 
-    /// Sets a field other than `events`. Returns false if it was set before.
+    /// Sets a field other than `events`. Returns false if the field was set before.
     pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
         self.fields.put(name, value)
     }
@@ -99,7 +99,11 @@ impl WireTranscript {
             profile: fields.take_string("profile")?,
             group: fields.take_string("group")?,
             lang: fields.take_string("lang")?,
-            meta: meta(fields.take("meta"))?,
+            meta: match fields.take("meta") {
+                None => Map::new(),
+                Some(Value::Object(meta)) => meta,
+                Some(other) => return Err(WireFault::wrong_type("meta", &other, "an object")),
+            },
             events,
         };
         Ok(Entry {
@@ -120,9 +124,23 @@ impl WireTranscript {
         let answer = self.fields.take_string("answer")?;
         let parts = reasoning.is_some() || answer.is_some();
         match (self.events.take(), text) {
-            (Some(events), None) if !parts => collect_events(events),
-            (None, Some(text)) if !parts => Ok(split_events(&text, think)),
-            (None, None) if parts => Ok(two_events(reasoning, answer)),
+            (Some(events), None) if !parts => {
+                let events = events.into_iter().enumerate();
+                let placed = |(at, event): (usize, Result<_, WireFault>)| {
+                    event.map_err(|fault| fault.inside(&format!("events[{at}]")))
+                };
+                events.map(placed).collect()
+            }
+            (None, Some(text)) if !parts => {
+                let pieces = split_think(&text, think).into_iter();
+                let event = |(side, text): (TagSide, String)| RecordedEvent::new(side.body(text));
+                Ok(pieces.map(event).collect())
+            }
+            (None, None) if parts => {
+                let bodies = [reasoning.map(Body::Reasoning), answer.map(Body::Answer)];
+                let bodies = bodies.into_iter().flatten();
+                Ok(bodies.map(RecordedEvent::new).collect())
+            }
             (None, None) => Err(WireFault::new("no events and no text", FORMS)),
             _ => Err(WireFault::new(
                 "the text stands here in two ways",
@@ -132,45 +150,11 @@ impl WireTranscript {
     }
 }
 
-fn event(value: Value) -> Result<RecordedEvent, WireFault> {
+fn read_event(value: Value) -> Result<RecordedEvent, WireFault> {
     match value {
         Value::Object(object) => event_of(object),
         other => Err(WireFault::new(kind(&other), "an event (a JSON object)")),
     }
-}
-
-fn meta(value: Option<Value>) -> Result<Map<String, Value>, WireFault> {
-    match value {
-        None => Ok(Map::new()),
-        Some(Value::Object(meta)) => Ok(meta),
-        Some(other) => Err(WireFault::wrong_type("meta", &other, "an object")),
-    }
-}
-
-fn collect_events(
-    events: Vec<Result<RecordedEvent, WireFault>>,
-) -> Result<Vec<RecordedEvent>, WireFault> {
-    let events = events.into_iter().enumerate();
-    events
-        .map(|(at, event)| event.map_err(|fault| fault.inside(&format!("events[{at}]"))))
-        .collect()
-}
-
-fn split_events(text: &str, think: ThinkOptions) -> Vec<RecordedEvent> {
-    let pieces = split_think(text, think).into_iter();
-    pieces
-        .map(|(side, text)| RecordedEvent::new(side.body(text)))
-        .collect()
-}
-
-fn two_events(reasoning: Option<String>, answer: Option<String>) -> Vec<RecordedEvent> {
-    let reasoning = reasoning.map(Body::Reasoning);
-    let answer = answer.map(Body::Answer);
-    reasoning
-        .into_iter()
-        .chain(answer)
-        .map(RecordedEvent::new)
-        .collect()
 }
 
 impl<'de> Deserialize<'de> for WireTranscript {

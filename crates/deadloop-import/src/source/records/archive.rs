@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
-use super::{MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord, SourceRecords};
+use super::{MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
 use deadloop_corpus::files::decompression::UnpackedBytes;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::{self, WireFault, utf8};
@@ -21,9 +21,9 @@ pub(super) fn records(place: Place) -> SourceRecords {
         Ok((archive, mut names)) => {
             names.retain(|name| name.ends_with(".json"));
             let names = names.into();
-            Box::new(Members {
+            Box::new(MemberRecords {
                 packed: std::fs::metadata(&*place.file).map_or(0, |about| about.len()),
-                swelling: UnpackedBytes::default(),
+                unpacked: UnpackedBytes::default(),
                 archive,
                 names,
                 place,
@@ -41,10 +41,8 @@ pub(crate) fn members(path: &Path) -> Vec<String> {
 /// Opens an archive, and returns it with the names of its members, in order.
 fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
     let broken = |e: &dyn std::fmt::Display| {
-        WireFault::new(
-            format!("the archive cannot be read: {e}"),
-            "a whole zip archive",
-        )
+        let what = format!("the archive cannot be read: {e}");
+        WireFault::new(what, "a whole zip archive")
     };
     let file = File::open(path).map_err(|e| broken(&e))?;
     let archive = ZipArchive::new(BufReader::new(file)).map_err(|e| broken(&e))?;
@@ -54,23 +52,23 @@ fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
     Ok((archive, names))
 }
 
-struct Members {
+struct MemberRecords {
     archive: Archive,
     /// The bytes of the archive, and the unpacked size of its members.
     packed: u64,
-    swelling: UnpackedBytes,
+    unpacked: UnpackedBytes,
     names: VecDeque<String>,
     place: Place,
 }
 
-impl Iterator for Members {
+impl Iterator for MemberRecords {
     type Item = Result<SourceRecord, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let member = self.names.pop_front()?;
         let file = Arc::new(self.place.file.join(&member));
         let place = |line| Place::new(Arc::clone(&file), line);
-        Some(match self.read(&member) {
+        Some(match self.read_member(&member) {
             Ok(content) => Ok(SourceRecord {
                 place: place(1),
                 member,
@@ -81,9 +79,9 @@ impl Iterator for Members {
     }
 }
 
-impl Members {
+impl MemberRecords {
     /// Reads the JSON of a member, or returns the line and the fault.
-    fn read(&mut self, name: &str) -> Result<RecordContent, (u64, WireFault)> {
+    fn read_member(&mut self, name: &str) -> Result<RecordContent, (u64, WireFault)> {
         let broken = |e: &dyn std::fmt::Display| {
             let what = format!("the member cannot be read: {e}");
             (0, WireFault::new(what, "a whole zip archive"))
@@ -93,8 +91,7 @@ impl Members {
         let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
         limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
         // All members count together, since members may share bytes of the archive.
-        let swelling = self.swelling.add(bytes.len() as u64, self.packed);
-        if let Err(e) = swelling {
+        if let Err(e) = self.unpacked.add(bytes.len() as u64, self.packed) {
             self.names.clear();
             return Err(broken(&e));
         }
@@ -103,7 +100,7 @@ impl Members {
             return Err((0, WireFault::new("a member that is too long", expected)));
         }
         let text = utf8(&bytes).map_err(|fault| (1, fault))?;
-        wire::parse(text, MOST_VALUES)
+        wire::parse(text, MAX_VALUES)
             .map(RecordContent::Json)
             .map_err(|e| (e.line() as u64, WireFault::json(&e, text)))
     }

@@ -4,16 +4,17 @@
 
 use std::io::{BufRead, Read};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{MAX_DOCUMENT, RecordContent, SourceRecord};
 use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
+use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Cost, Place, Problem};
 use deadloop_stream::BOM;
 use deadloop_stream::wire::WireFault;
 
 /// The minimum number of bytes per read, so that a long row is not scanned line by line.
-const CHUNK: usize = 1 << 16;
+const MIN_CHUNK: usize = 1 << 16;
 
 struct CsvRecords<R> {
     bytes: R,
@@ -41,7 +42,7 @@ pub(super) fn records(
 }
 
 /// Reads the first rows of a file's beginning as objects. A last row that may be cut is left out.
-pub(crate) fn head(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
+pub(crate) fn first_rows(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
     let rows = records(bytes, Place::whole(""));
     let rows = rows.take(most + 1).filter_map(Result::ok);
     let mut values: Vec<Value> = rows
@@ -66,7 +67,7 @@ impl<R: BufRead> CsvRecords<R> {
             && (self.left.len() < wanted || self.needs_more())
         {
             // The doubling bounds how often a long row is scanned.
-            wanted = (self.left.len() * 2).max(CHUNK);
+            wanted = (self.left.len() * 2).max(MIN_CHUNK);
             let more = (wanted - self.left.len()) as u64;
             let read = self.bytes.by_ref().take(more).read_to_end(&mut self.left)?;
             let line = self.bytes.read_until(b'\n', &mut self.left)?;
@@ -79,12 +80,12 @@ impl<R: BufRead> CsvRecords<R> {
         self.left.trim_ascii().is_empty() || is_open(self.left.trim_ascii_start())
     }
 
-    fn row(&mut self) -> Option<Result<CsvRow, Problem>> {
+    fn next_row(&mut self) -> Option<Result<CsvRow, Problem>> {
         if let Err(e) = self.fill() {
             self.ended = true;
             self.left.clear();
-            let fault = deadloop_corpus::files::lines::broken(&e);
-            return Some(Err(fault.at(self.at(self.line))));
+            let fault = broken(&e);
+            return Some(Err(fault.at(self.place_of(self.line))));
         }
         if self.line == 1 && self.left.starts_with(BOM) {
             self.left.drain(..BOM.len());
@@ -95,7 +96,7 @@ impl<R: BufRead> CsvRecords<R> {
         Some(Ok(row))
     }
 
-    fn at(&self, line: u64) -> Place {
+    fn place_of(&self, line: u64) -> Place {
         Place {
             line,
             ..self.place.clone()
@@ -108,11 +109,11 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let row = match self.row()? {
+            let row = match self.next_row()? {
                 Ok(row) => row,
                 Err(problem) => return Some(Err(problem)),
             };
-            let place = self.at(row.line);
+            let place = self.place_of(row.line);
             if let Some((what, expected)) = row.bad {
                 if self.header.is_none() {
                     // Without the names of the columns, the rows are useless.
@@ -124,15 +125,11 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
                 return Some(Err(WireFault::new(what, expected).at(place)));
             }
             let Some(header) = &self.header else {
-                self.header = Some(names(&row));
+                self.header = Some(column_names(&row));
                 continue;
             };
-            return Some(match object(header, &row) {
-                Ok(content) => Ok(SourceRecord {
-                    place,
-                    member: String::new(),
-                    content,
-                }),
+            return Some(match row_object(header, &row) {
+                Ok(content) => Ok(SourceRecord::new(place, content)),
                 Err(fault) => Err(fault.at(place)),
             });
         }
@@ -140,7 +137,7 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
 }
 
 /// Returns the names of the columns, made unique.
-fn names(row: &CsvRow) -> Vec<String> {
+fn column_names(row: &CsvRow) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, cell) in row.cells.iter().enumerate() {
         let name = match cell.trim() {
@@ -154,7 +151,7 @@ fn names(row: &CsvRow) -> Vec<String> {
 }
 
 /// Converts a row to an object. An empty cell is null, so that the column exists.
-fn object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
+fn row_object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
     if row.cells.len() != header.len() {
         return Err(WireFault::new(
             format!("a row of {} cells", row.cells.len()),
@@ -162,17 +159,11 @@ fn object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
         ));
     }
     let cells = header.iter().zip(row.cells.iter());
-    let value = |cell: &str| {
-        if cell.is_empty() {
-            Value::Null
-        } else {
-            cell.into()
-        }
-    };
-    let object: Map<String, Value> = cells
-        .map(|(name, cell)| (name.clone(), value(cell)))
-        .collect();
-    Ok(RecordContent::Json(Value::Object(object)))
+    let cells = cells.map(|(name, cell)| {
+        let value = Some(cell).filter(|cell| !cell.is_empty());
+        (name.clone(), value.map_or(Value::Null, Value::from))
+    });
+    Ok(RecordContent::Json(Value::Object(cells.collect())))
 }
 
 #[cfg(test)]
@@ -213,7 +204,7 @@ mod tests {
 
     #[test]
     fn rows_longer_than_what_is_read_at_once_are_whole() {
-        let long = "x,\n".repeat(CHUNK);
+        let long = "x,\n".repeat(MIN_CHUNK);
         let text = format!("a,b\n\"{long}\",1\nc,\"d\n");
         let told = rows_as_text(&text);
         assert_eq!(told.len(), 2);

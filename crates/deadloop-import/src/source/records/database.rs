@@ -1,7 +1,7 @@
 //! A SQLite database with sessions: a record for each row of each run.
 //!
 //! The database is opened read-only, no file is written next to it, and all reads see the same moment. Memory holds the
-//! keys of the runs, the rows of one run, and eight megabytes of pages. Larger sorts of SQLite use the system's folder
+//! keys of the runs, the rows of one run, and eight megabytes of pages. SQLite sorts larger data in the system's folder
 //! for temporary files.
 
 use std::collections::VecDeque;
@@ -16,18 +16,18 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
-use super::{DATABASE, MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord, SourceRecords};
+use super::{DATABASE, MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
 use crate::source::files::{FileStamp, companion_metadata};
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::fields::Object;
 use deadloop_stream::wire::{self, WireFault};
 
 /// The size of SQLite's page cache, in kilobytes.
-const CACHE: i64 = 8192;
+const CACHE_KILOBYTES: i64 = 8192;
 /// The maximum wait for a writer.
-const WAIT: Duration = Duration::from_secs(3);
-/// The number of tables named in the message about an unknown database.
-const NAMED: usize = 12;
+const MAX_WAIT: Duration = Duration::from_secs(3);
+/// The maximum number of tables named in the message about an unknown database.
+const MAX_NAMED_TABLES: usize = 12;
 
 /// Returns the records of a database with a known format.
 pub(super) fn records(place: Place) -> SourceRecords {
@@ -41,17 +41,17 @@ pub(super) fn records(place: Place) -> SourceRecords {
 pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
     let (connection, _) = open(path)?;
     let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
-    match tables.queries().next() {
+    match tables.find_queries().next() {
         Some(query) => Ok(&query.format),
         None => Err(WireFault::new(
             format!("a SQLite database {}", tables.listing()),
-            format!("a database of {}", programs()),
+            format!("a database of {}", list_formats()),
         )),
     }
 }
 
 /// Lists the formats of readable databases.
-fn programs() -> String {
+fn list_formats() -> String {
     let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format.as_str()).collect();
     names.dedup();
     names.join(", ")
@@ -61,7 +61,7 @@ fn programs() -> String {
 ///
 /// No stamp is needed if the database is locked or has a log, since all reads then see the same moment.
 fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
-    let header = header(path)?;
+    let header = read_header(path)?;
     let log = companion_metadata(path, "-wal");
     let index = companion_metadata(path, "-shm").is_some();
     // Programs with a log (WAL) mark it in bytes 18 and 19.
@@ -79,7 +79,7 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
         _ => ("&immutable=1", FileStamp::read(path)),
     };
     if stamp.is_some() || !logged {
-        is_whole(path, &header)?;
+        check_length(path, &header)?;
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
@@ -91,7 +91,7 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
 }
 
 /// Reads the first hundred bytes.
-fn header(path: &Path) -> Result<[u8; 100], WireFault> {
+fn read_header(path: &Path) -> Result<[u8; 100], WireFault> {
     use std::io::Read;
     let mut header = [0; 100];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
@@ -109,7 +109,7 @@ fn header(path: &Path) -> Result<[u8; 100], WireFault> {
 }
 
 /// Checks that a database without a log has the length in its header.
-fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
+fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|i| header[at + i]));
     let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
         1 => 1 << 16,
@@ -131,27 +131,23 @@ fn is_whole(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
 
 /// Escapes a path for a URI.
 fn escape_path(path: &Path) -> Result<String, WireFault> {
-    let text = path.to_str().ok_or_else(|| {
-        WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8")
-    })?;
+    let fault = || WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8");
+    let text = path.to_str().ok_or_else(fault)?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
-    let escaped = text.bytes().map(|byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
+    let escaped = text.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
     });
     Ok(escaped.collect())
 }
 
 /// Restricts a connection. The database is untrusted: its code is not run, and its memory is bounded.
 fn restrict(connection: &Connection) -> Result<(), Error> {
-    connection.busy_timeout(WAIT)?;
+    connection.busy_timeout(MAX_WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_DOCUMENT as i32)?;
-    connection.pragma_update(None, "cache_size", -CACHE)?;
+    connection.pragma_update(None, "cache_size", -CACHE_KILOBYTES)?;
     // All reads until the end see one moment.
     connection.execute_batch("BEGIN")
 }
@@ -181,7 +177,7 @@ fn database_fault(error: &Error) -> WireFault {
 struct DatabaseTables(Vec<(String, Vec<String>)>);
 
 impl DatabaseTables {
-    /// Lists ordinary tables only, since a view or a virtual table of the same name could run arbitrary code.
+    /// Lists the ordinary tables. A view or a virtual table of the same name could run arbitrary code.
     fn read(connection: &Connection) -> Result<Self, Error> {
         let mut names = connection.prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
@@ -210,7 +206,7 @@ impl DatabaseTables {
     }
 
     /// Returns the queries of the first program whose tables exist.
-    fn queries(&self) -> impl Iterator<Item = &'static Query> {
+    fn find_queries(&self) -> impl Iterator<Item = &'static Query> {
         let all = |query: &&Query| {
             let mut tables = query.tables.iter();
             tables.all(|(table, columns)| self.has(table, columns))
@@ -225,19 +221,18 @@ impl DatabaseTables {
     /// Lists the names of the tables, for messages.
     fn listing(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
-        match names.len() {
-            0 => "without tables".to_owned(),
-            n if n > NAMED => format!(
-                "with the tables {} and {} more",
-                names[..NAMED].join(", "),
-                n - NAMED
-            ),
+        match names.split_at_checked(MAX_NAMED_TABLES) {
+            _ if names.is_empty() => "without tables".to_owned(),
+            Some((first, more @ [_, ..])) => {
+                let first = first.join(", ");
+                format!("with the tables {first} and {} more", more.len())
+            }
             _ => format!("with the tables {}", names.join(", ")),
         }
     }
 }
 
-/// A run that is not read yet.
+/// A run whose rows have not been read yet.
 struct DatabaseRun {
     query: &'static Query,
     key: String,
@@ -249,7 +244,7 @@ struct DatabaseRecords {
     connection: Connection,
     file: Arc<PathBuf>,
     stamp: Option<FileStamp>,
-    /// The queries that have not been run yet.
+    /// The queries that have not run yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<DatabaseRun>,
     ready: VecDeque<Result<SourceRecord, Problem>>,
@@ -260,9 +255,8 @@ impl DatabaseRecords {
     fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
         let (connection, stamp) = open(path)?;
         let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
-        let queries: VecDeque<&'static Query> = tables.queries().collect();
-        let used = queries.iter().flat_map(|query| &query.tables);
-        for (table, _) in used {
+        let queries: VecDeque<&'static Query> = tables.find_queries().collect();
+        for (table, _) in queries.iter().flat_map(|query| &query.tables) {
             check_pages(&connection, table)?;
         }
         Ok(Self {
@@ -277,13 +271,13 @@ impl DatabaseRecords {
     }
 
     /// Finds the keys of the runs of a query.
-    fn find(&mut self, query: &'static Query) -> Result<(), Error> {
+    fn find_runs(&mut self, query: &'static Query) -> Result<(), Error> {
         let mut runs = self.connection.prepare(&query.runs)?;
         let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
             // A run that cannot be read is reported with its rows.
-            let about = object(row, &names).unwrap_or_default();
+            let about = row_object(row, &names).unwrap_or_default();
             let key = match row.get_ref(0)? {
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
                 ValueRef::Integer(number) => number.to_string(),
@@ -295,7 +289,7 @@ impl DatabaseRecords {
     }
 
     /// Reads the readable rows of a run.
-    fn rows(&mut self, run: &DatabaseRun) -> Result<(), Error> {
+    fn read_rows(&mut self, run: &DatabaseRun) -> Result<(), Error> {
         let file = Arc::new(self.file.join(run.name()));
         let mut rows = self.connection.prepare(&run.query.rows)?;
         let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
@@ -304,9 +298,8 @@ impl DatabaseRecords {
         while let Some(row) = rows.next()? {
             line += 1;
             let place = Place::new(Arc::clone(&file), line);
-            bytes += (0..names.len())
-                .map(|at| row.get_ref(at).map_or(0, size))
-                .sum::<usize>();
+            let sizes = (0..names.len()).map(|at| row.get_ref(at).map_or(0, cell_size));
+            bytes += sizes.sum::<usize>();
             if bytes > MAX_DOCUMENT {
                 self.ready.clear();
                 let expected = format!("at most {MAX_DOCUMENT} bytes");
@@ -314,7 +307,7 @@ impl DatabaseRecords {
                 self.ready.push_back(Err(fault.at(place)));
                 return Ok(());
             }
-            let record = object(row, &names).map(|mut object| {
+            let record = row_object(row, &names).map(|mut object| {
                 for (name, value) in &run.about {
                     object.entry(name).or_insert_with(|| value.clone());
                 }
@@ -369,12 +362,12 @@ impl DatabaseRecords {
     fn step(&mut self) {
         let place = Place::new(Arc::clone(&self.file), 0);
         if let Some(run) = self.runs.pop_front() {
-            if let Err(e) = self.rows(&run) {
+            if let Err(e) = self.read_rows(&run) {
                 let file = Arc::new(self.file.join(run.name()));
                 self.report_error(&e, Place::new(file, 0));
             }
         } else if let Some(query) = self.queries.pop_front() {
-            if let Err(e) = self.find(query) {
+            if let Err(e) = self.find_runs(query) {
                 self.report_error(&e, place);
             }
         } else {
@@ -387,11 +380,8 @@ impl DatabaseRun {
     /// Returns the name of the run in places: its key, if it is a valid name.
     fn name(&self) -> &str {
         let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
-        if self.key.starts_with('.') || !self.key.chars().all(plain) {
-            "session"
-        } else {
-            &self.key
-        }
+        let is_name = !self.key.starts_with('.') && self.key.chars().all(plain);
+        if is_name { &self.key } else { "session" }
     }
 }
 
@@ -412,17 +402,10 @@ fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
     let mut check = connection.prepare(&check).map_err(|e| database_fault(&e))?;
     let mut rows = check.query(()).map_err(|e| database_fault(&e))?;
     // A violated rule of the program's own schema is no damage.
-    let rules = [
-        "ok",
-        "NULL value in",
-        "CHECK constraint",
-        "non-",
-        "TEXT value",
-        "NUMERIC value",
-    ];
+    let rules = "ok|NULL value in|CHECK constraint|non-|TEXT value|NUMERIC value";
     while let Some(row) = rows.next().map_err(|e| database_fault(&e))? {
         let said: String = row.get(0).map_err(|e| database_fault(&e))?;
-        if !rules.iter().any(|rule| said.starts_with(rule)) {
+        if !rules.split('|').any(|rule| said.starts_with(rule)) {
             let said = said.replace(['\n', '\r'], " ");
             let what = format!("the database is damaged: {table}: {said}");
             return Err(WireFault::new(what, "a whole SQLite database"));
@@ -433,16 +416,12 @@ fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
 
 fn record_at(object: Result<Object, WireFault>, place: Place) -> Result<SourceRecord, Problem> {
     match object {
-        Ok(object) => Ok(SourceRecord {
-            place,
-            member: String::new(),
-            content: RecordContent::Json(Value::Object(object)),
-        }),
+        Ok(object) => Ok(SourceRecord::new(place, RecordContent::Json(object.into()))),
         Err(fault) => Err(fault.at(place)),
     }
 }
 
-fn size(value: ValueRef<'_>) -> usize {
+fn cell_size(value: ValueRef<'_>) -> usize {
     match value {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
         _ => 8,
@@ -450,7 +429,7 @@ fn size(value: ValueRef<'_>) -> usize {
 }
 
 /// Converts a row to an object. A column `x{}` is parsed as JSON, `x[]` as a list of JSON texts.
-fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
+fn row_object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     let mut object = Object::new();
     for (at, name) in names.iter().enumerate() {
         let cell = row.get_ref(at).map_err(|e| database_fault(&e))?;
@@ -458,11 +437,11 @@ fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
             (Some(short), _) => (short, false),
             (_, Some(short)) => (short, true),
             _ => {
-                object.insert(name.clone(), value(name, cell)?);
+                object.insert(name.clone(), cell_value(name, cell)?);
                 continue;
             }
         };
-        let mut inside = parse_json(short, value(short, cell)?)?;
+        let mut inside = parse_json(short, cell_value(short, cell)?)?;
         if list && let Value::Array(items) = &mut inside {
             for item in items {
                 *item = parse_json(short, item.take())?;
@@ -476,13 +455,13 @@ fn object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
 /// Parses a text as JSON.
 fn parse_json(name: &str, text: Value) -> Result<Value, WireFault> {
     match text {
-        Value::String(text) => wire::parse(&text, MOST_VALUES)
+        Value::String(text) => wire::parse(&text, MAX_VALUES)
             .map_err(|e| WireFault::json(&e, &text).inside(&format!("`{name}`"))),
         other => Ok(other),
     }
 }
 
-fn value(name: &str, cell: ValueRef<'_>) -> Result<Value, WireFault> {
+fn cell_value(name: &str, cell: ValueRef<'_>) -> Result<Value, WireFault> {
     Ok(match cell {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),

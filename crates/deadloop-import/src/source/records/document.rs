@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 
 use deadloop_detect::harness::JsonScan;
 
-use super::{MAX_DOCUMENT, MOST_VALUES, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::{self, WireFault, utf8};
@@ -74,16 +74,11 @@ impl BracketScan {
     fn cut_fault(&self, first: bool) -> Option<WireFault> {
         let inside = self.json.is_quoted() || self.json.depth() > 0;
         match (inside, self.list && first) {
-            (true, _) => Some(WireFault::new(
-                "the file ends inside this value",
-                "a whole document",
-            )),
-            (_, true) => Some(WireFault::new(
-                "the list does not end",
-                "`]` after its elements",
-            )),
+            (true, _) => Some(("the file ends inside this value", "a whole document")),
+            (_, true) => Some(("the list does not end", "`]` after its elements")),
             _ => None,
         }
+        .map(|(what, expected)| WireFault::new(what, expected))
     }
 }
 
@@ -106,7 +101,7 @@ struct ValueBytes {
 
 impl<R: BufRead> DocumentRecords<R> {
     /// Reads the next value. It is empty at the end.
-    fn piece(&mut self) -> io::Result<ValueBytes> {
+    fn next_value(&mut self) -> io::Result<ValueBytes> {
         let mut piece = ValueBytes {
             bytes: Vec::new(),
             line: self.place.line,
@@ -152,7 +147,7 @@ impl<R: BufRead> DocumentRecords<R> {
     }
 
     /// Parses a value, or returns the line and the fault.
-    fn read(&mut self, piece: &ValueBytes) -> Result<RecordContent, (u64, WireFault)> {
+    fn parse_value(&mut self, piece: &ValueBytes) -> Result<RecordContent, (u64, WireFault)> {
         let here = |fault| (piece.line, fault);
         if piece.too_long {
             let expected = format!("at most {MAX_DOCUMENT} bytes");
@@ -164,7 +159,7 @@ impl<R: BufRead> DocumentRecords<R> {
             return Err(here(fault));
         }
         let text = utf8(&piece.bytes).map_err(here)?;
-        let value = wire::parse(text.trim_ascii(), MOST_VALUES);
+        let value = wire::parse(text.trim_ascii(), MAX_VALUES);
         value.map(RecordContent::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
             (line, WireFault::json(&e, text))
@@ -182,7 +177,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         if self.ended {
             return None;
         }
-        let mut piece = match self.piece() {
+        let mut piece = match self.next_value() {
             Ok(piece) => piece,
             Err(e) => {
                 self.ended = true;
@@ -197,12 +192,8 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         piece.bytes = whole.map_or(piece.bytes, String::into_bytes);
         let place = |line| Place::new(self.place.file.clone(), line);
         let begin = place(piece.line);
-        let record = |content| SourceRecord {
-            place: begin.clone(),
-            member: String::new(),
-            content,
-        };
-        Some(match self.read(&piece) {
+        let record = |content| SourceRecord::new(begin.clone(), content);
+        Some(match self.parse_value(&piece) {
             Ok(content) if has_half_pair => {
                 self.next = Some(record(content));
                 Ok(record(RecordContent::HalfPair))

@@ -82,10 +82,10 @@ pub(super) fn records(
 }
 
 /// Returns the content of a frame. A line stays text, or is parsed as JSON.
-fn content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent, WireFault> {
+fn frame_content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent, WireFault> {
     Ok(match frame? {
         Frame::Object(line) if as_text => RecordContent::Line(line.into_owned()),
-        Frame::Object(line) => RecordContent::Json(super::line(&line)?),
+        Frame::Object(line) => RecordContent::Json(super::parse_line(&line)?),
         Frame::Done => RecordContent::Done,
     })
 }
@@ -105,7 +105,7 @@ fn is_half_done(content: &Result<RecordContent, WireFault>) -> bool {
 }
 
 impl<R: BufRead> LineRecords<R> {
-    fn content(&mut self) -> Option<Result<RecordContent, WireFault>> {
+    fn next_content(&mut self) -> Option<Result<RecordContent, WireFault>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
@@ -118,16 +118,19 @@ impl<R: BufRead> LineRecords<R> {
                 Some(Ok(line)) => {
                     self.ready.extend(self.doubtful.take());
                     // JSON has no bare carriage return, so each is the end of a line.
-                    for part in parts(line) {
+                    for part in split_lines(line) {
                         let whole = wire::whole_escapes(part);
                         if whole.is_some() {
                             self.ready.push_back(Ok(RecordContent::HalfPair));
                         }
                         let part = whole.as_ref().map_or(part, String::as_bytes);
-                        let field = FIELDS.iter().any(|name| part.starts_with(name));
+                        let field = EVENT_FIELDS.iter().any(|name| part.starts_with(name));
                         self.stream |= field;
                         let as_text = self.texts || self.stream;
-                        let made = self.frames.read(part).map(|frame| content(frame, as_text));
+                        let made = self
+                            .frames
+                            .read(part)
+                            .map(|frame| frame_content(frame, as_text));
                         let doubtful = |made: &Result<RecordContent, WireFault>| {
                             let half = !field || made.is_err() || is_half_done(made);
                             self.stream && half && may_be_torn(made)
@@ -151,17 +154,17 @@ impl<R: BufRead> LineRecords<R> {
     /// Handles the end of the file. The rest of a stream is its last line, or half of it.
     fn end(&mut self) {
         self.ended = true;
-        let left = self.frames.end().map(|frame| content(frame, true));
+        let left = self.frames.end().map(|frame| frame_content(frame, true));
         if let Some(left) = self.doubtful.take().or(left) {
             let torn = self.stream && may_be_torn(&left);
-            self.ready
-                .push_back(if torn { Ok(RecordContent::Torn) } else { left });
+            let left = if torn { Ok(RecordContent::Torn) } else { left };
+            self.ready.push_back(left);
         }
     }
 }
 
 /// Splits a line at its carriage returns. Most lines have none.
-fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut ends = memchr::memchr_iter(b'\r', line).chain([line.len()]);
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -173,21 +176,17 @@ fn parts(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The beginnings of lines with a field of server-sent events.
-const FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
+const EVENT_FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
 
 impl<R: BufRead> Iterator for LineRecords<R> {
     type Item = Result<SourceRecord, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let content = self.content()?;
+        let content = self.next_content()?;
         let place = self.lines.place().clone();
         Some(match content {
             Err(fault) => Err(fault.at(place)),
-            Ok(content) => Ok(SourceRecord {
-                place,
-                member: String::new(),
-                content,
-            }),
+            Ok(content) => Ok(SourceRecord::new(place, content)),
         })
     }
 }

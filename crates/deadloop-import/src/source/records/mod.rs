@@ -27,12 +27,12 @@ pub(crate) const MAX_DOCUMENT: usize = 256 << 20;
 
 /// The maximum number of values in the lists and objects of one record.
 ///
-/// It bounds memory to some 2 GB, even if the file has only a char or two per value.
-pub(crate) const MOST_VALUES: u32 = 8_000_000;
+/// The bound keeps memory below some 2 GB, even if the file has only a char or two per value.
+pub(crate) const MAX_VALUES: u32 = 8_000_000;
 
 /// Parses a JSON text inside a string of a record, with the limit of a record.
 pub(crate) fn parse_nested(text: &str) -> serde_json::Result<Value> {
-    wire::parse(text, MOST_VALUES)
+    wire::parse(text, MAX_VALUES)
 }
 
 /// A record of a file.
@@ -55,15 +55,24 @@ pub(crate) enum RecordContent {
     Done,
     /// The whole text of a file.
     Text(String),
-    /// The last line of a stream, cut by the end of the file. It is not a record, and does not affect earlier ones.
+    /// Notice of the last line of a stream, cut by the end of the file. A notice is no record.
     Torn,
-    /// Notice of the next record: it has an escape that is half of a surrogate pair, which reads as U+FFFD.
+    /// Notice that the next record has an escape that is half of a surrogate pair, read as U+FFFD.
     HalfPair,
 }
 
 impl SourceRecord {
+    /// Creates a record of a file that is not an archive.
+    pub(crate) fn new(place: Place, content: RecordContent) -> Self {
+        Self {
+            place,
+            member: String::new(),
+            content,
+        }
+    }
+
     /// Returns the place and the text.
-    pub(crate) fn text(self) -> Result<(Place, String), WireFault> {
+    pub(crate) fn into_place_and_text(self) -> Result<(Place, String), WireFault> {
         match self.content {
             RecordContent::Text(text) => Ok((self.place, text)),
             _ => Err(WireFault::new("JSON", "plain text")),
@@ -72,29 +81,29 @@ impl SourceRecord {
 
     /// Returns the place and the object.
     pub(crate) fn into_place_and_object(self) -> Result<(Place, Object), WireFault> {
-        Ok((self.place.clone(), self.object()?))
+        Ok((self.place.clone(), self.into_object()?))
     }
 
     /// Returns the object.
-    pub(crate) fn object(self) -> Result<Object, WireFault> {
+    pub(crate) fn into_object(self) -> Result<Object, WireFault> {
         match self.content {
             RecordContent::Json(value) => as_object("record", value),
-            RecordContent::Line(text) => as_object("record", line(&text)?),
-            RecordContent::Done => Err(WireFault::new(
-                "[DONE] where no stream is",
-                "one JSON object",
-            )),
-            RecordContent::Torn | RecordContent::HalfPair => {
-                Err(WireFault::new("half a line", "one JSON object"))
+            RecordContent::Line(text) => as_object("record", parse_line(&text)?),
+            content => {
+                let what = match content {
+                    RecordContent::Done => "[DONE] where no stream is",
+                    RecordContent::Text(_) => "plain text",
+                    _ => "half a line",
+                };
+                Err(WireFault::new(what, "one JSON object"))
             }
-            RecordContent::Text(_) => Err(WireFault::new("plain text", "one JSON object")),
         }
     }
 }
 
 /// Parses the text of a line.
-fn line(text: &str) -> Result<Value, WireFault> {
-    let read = wire::parse(text, MOST_VALUES);
+fn parse_line(text: &str) -> Result<Value, WireFault> {
+    let read = wire::parse(text, MAX_VALUES);
     read.map_err(|e| WireFault::json(&e, text))
 }
 
@@ -119,7 +128,7 @@ pub(crate) enum FileShape {
 
 /// Returns the records of a file.
 ///
-/// `bytes` is its unpacked text, or the file itself for an archive. `texts` says whether lines stay text.
+/// `bytes` is the unpacked text, or the file itself for an archive. With `texts`, lines stay text.
 pub(crate) fn records(
     shape: FileShape,
     bytes: Box<dyn BufRead + Send>,
@@ -133,7 +142,7 @@ pub(crate) fn records(
         FileShape::Csv => Box::new(csv::records(bytes, place)),
         FileShape::Archive => archive::records(place),
         FileShape::Table => table::records(place),
-        FileShape::Database => database_rows(place),
+        FileShape::Database => database::records(place),
     }
 }
 
@@ -145,11 +154,6 @@ pub(crate) use table::records as rows;
 
 /// The first bytes of a SQLite database.
 pub(crate) const DATABASE: &[u8] = b"SQLite format 3\0";
-
-/// Returns the rows of a database.
-fn database_rows(place: Place) -> SourceRecords {
-    database::records(place)
-}
 
 /// Returns the format of a database, recognized by its tables.
 pub(crate) use database::format as database_format;

@@ -22,12 +22,12 @@ pub(crate) fn records(place: Place) -> SourceRecords {
 }
 
 fn open(place: &Place) -> Result<ParquetRows, WireFault> {
-    let file =
-        File::open(place.file.as_path()).map_err(|e| fault(ParquetError::Broken(e.to_string())))?;
-    ParquetRows::open(file).map_err(fault)
+    let file = File::open(place.file.as_path());
+    let file = file.map_err(|e| parquet_fault(ParquetError::Broken(e.to_string())))?;
+    ParquetRows::open(file).map_err(parquet_fault)
 }
 
-fn fault(error: ParquetError) -> WireFault {
+fn parquet_fault(error: ParquetError) -> WireFault {
     let why = match error {
         ParquetError::GaveUp => "the reader gave up".to_owned(),
         ParquetError::Broken(why) | ParquetError::Unwritten(why) => why,
@@ -53,17 +53,15 @@ impl Iterator for ParquetTable {
             Ok(_) | Err(RowsError::Row(_)) => 1,
         };
         Some(match row {
-            Ok(row) => Ok(record(place, row)),
-            Err(RowsError::Row(why) | RowsError::Group(_, why)) => Err(fault(why).at(place)),
+            Ok(row) => Ok(row_record(place, row)),
+            Err(RowsError::Row(why) | RowsError::Group(_, why)) => {
+                Err(parquet_fault(why).at(place))
+            }
         })
     }
 }
 
-fn record(place: Place, row: RowOfValues) -> SourceRecord {
+fn row_record(place: Place, row: RowOfValues) -> SourceRecord {
     let cells = row.into_iter().map(|(name, cell)| (name.to_string(), cell));
-    SourceRecord {
-        place,
-        member: String::new(),
-        content: RecordContent::Json(Value::Object(cells.collect())),
-    }
+    SourceRecord::new(place, RecordContent::Json(Value::Object(cells.collect())))
 }

@@ -13,39 +13,36 @@ pub(super) fn records(
 ) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
     let mut bytes = Some(bytes);
     std::iter::from_fn(move || {
-        let text = read(bytes.take()?).map_err(|(line, fault)| {
+        let text = read_text(bytes.take()?).map_err(|(line, fault)| {
             let file = place.file.clone();
             fault.at(Place::new(file, line))
         });
-        Some(text.map(|text| SourceRecord {
-            place: Place::new(place.file.clone(), 1),
-            member: String::new(),
-            content: RecordContent::Text(text),
+        Some(text.map(|text| {
+            let place = Place::new(place.file.clone(), 1);
+            SourceRecord::new(place, RecordContent::Text(text))
         }))
     })
 }
 
 /// Reads the whole text, or returns the line and the fault.
-fn read(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
+fn read_text(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     let mut held = Vec::new();
     let limit = MAX_DOCUMENT as u64 + 1;
     if let Err(e) = bytes.take(limit).read_to_end(&mut held) {
-        return Err((lines(&held), broken(&e)));
+        return Err((line_after(&held), broken(&e)));
     }
     if held.len() > MAX_DOCUMENT {
         let expected = format!("at most {MAX_DOCUMENT} bytes");
         return Err((0, WireFault::new("a text that is too long", expected)));
     }
     String::from_utf8(held).map_err(|e| {
-        let line = lines(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
-        (
-            line,
-            WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
-        )
+        let line = line_after(&e.as_bytes()[..e.utf8_error().valid_up_to()]);
+        let fault = WireFault::new("bytes that are not UTF-8", "UTF-8 text");
+        (line, fault)
     })
 }
 
-/// Returns the line of the text after these bytes.
-fn lines(bytes: &[u8]) -> u64 {
+/// Returns the number of the line after these bytes.
+fn line_after(bytes: &[u8]) -> u64 {
     1 + bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
