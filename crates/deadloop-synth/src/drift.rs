@@ -96,12 +96,10 @@ fn replace_word(
 
 fn flip_case(word: &str) -> String {
     let mut chars = word.chars();
-    let first = chars
-        .next()
-        .map_or(String::new(), |c| match c.is_uppercase() {
-            true => c.to_lowercase().collect(),
-            false => c.to_uppercase().collect(),
-        });
+    let first: String = match chars.next() {
+        Some(c) if c.is_uppercase() => c.to_lowercase().collect(),
+        c => c.into_iter().flat_map(char::to_uppercase).collect(),
+    };
     first + chars.as_str()
 }
 

@@ -339,10 +339,9 @@ impl TableRow<'_> {
             None => {
                 // A cell without text is an output without text.
                 let is_there = |name: &String| lookup(&self.object, name).is_some();
-                let is_empty = match is_asked {
-                    true => self.object.contains_key(&field),
-                    false => self.guesses() && names.iter().any(is_there),
-                };
+                let has_guess = || self.guesses() && names.iter().any(is_there);
+                let is_named = is_asked && self.object.contains_key(&field);
+                let is_empty = is_named || (!is_asked && has_guess());
                 // A requested column that never occurs is a misspelled name.
                 let is_thinking = self.guesses() && (!is_asked || found);
                 return Ok(is_empty || is_thinking && holds_thinking(&self.object));

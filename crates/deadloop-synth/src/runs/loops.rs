@@ -60,12 +60,11 @@ pub(super) fn plant_loop(
     rng: &mut Rng,
 ) -> Draw<PlantedRun> {
     let copies = scene(spec, rng)?;
-    let in_turns = matches!(kind, Kind::Monologue | Kind::Handoff);
     let mut turns = copies.kept;
     turns.extend(copies.turns);
-    let (channel, end) = match in_turns {
-        true => (Channel::Turns, turns.len()),
-        false => (Channel::Tools, turns.iter().map(HostTurn::calls).sum()),
+    let (channel, end) = match kind {
+        Kind::Monologue | Kind::Handoff => (Channel::Turns, turns.len()),
+        _ => (Channel::Tools, turns.iter().map(HostTurn::calls).sum()),
     };
     let after = turns_after(spec.host, copies.at, spec.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();

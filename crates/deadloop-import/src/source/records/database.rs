@@ -133,10 +133,10 @@ fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
 fn escape_path(path: &Path) -> Result<String, WireFault> {
     let fault = || WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8");
     let text = path.to_str().ok_or_else(fault)?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
-    let escaped = text.bytes().map(|byte| match plain(byte) {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
+    let escaped = text.bytes().map(|byte| match byte {
+        plain if is_plain(plain) => char::from(plain).to_string(),
+        other => format!("%{other:02X}"),
     });
     Ok(escaped.collect())
 }
