@@ -55,7 +55,7 @@ impl VerdictView {
             Verdict::Miss => ('✗', "missed"),
             Verdict::FalseAlarm => ('✂', "healthy text cut"),
             Verdict::Quiet | Verdict::TransientPass => ('·', "left alone"),
-            Verdict::TransientStop => ('~', "stopped in a repetition that ends by itself"),
+            Verdict::TransientStop => ('~', "transient stop"),
             Verdict::Unlabelled => ('·', "not cut, no label"),
             Verdict::Error => ('!', "the guard failed"),
         };

@@ -1,6 +1,6 @@
 //! Named series of outcomes, side by side.
 
-use crate::data::{ALL_MODELS, OutcomeRow, ReportData, Role, Verdict};
+use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
 use crate::draw::Ink;
 use std::collections::BTreeMap;
 
@@ -50,10 +50,13 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     };
     let mut list: Vec<Series<'_>> = with_role(Role::InUse).collect();
     list.extend(chosen_series(data));
+    // What ships for all models is there already.
+    let is_own = data.choices.iter().any(ChoiceRow::is_own);
+    let shown = [data.in_use(), data.chosen().filter(|_| !is_own)];
     let others = data
         .leading()
         .iter()
-        .filter(|at| Some(**at) != data.in_use());
+        .filter(|at| !shown.contains(&Some(**at)));
     list.extend(others.map(|at| of_setting(*at)));
     if list.iter().all(|series| series.rows.is_empty()) {
         list.extend(with_role(Role::Cell));
@@ -77,13 +80,13 @@ fn chosen_series(data: &ReportData) -> Option<Series<'_>> {
     let matches = |row: &&OutcomeRow| held.get(&*row.model).or(pooled) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
     let single = held.values().all(|setting| Some(setting) == pooled);
-    let name = if single {
-        "chosen"
-    } else {
-        "chosen (per model)"
+    let ready = pooled.and_then(|at| data.settings[*at].label.as_deref());
+    let name = match ready.filter(|_| single) {
+        Some(ready) => format!("settings.toml: {ready}"),
+        None => "settings.toml".to_owned(),
     };
     Some(Series {
-        name: name.to_owned(),
+        name,
         ink: Ink::Chosen,
         rows,
     })

@@ -15,16 +15,6 @@ pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
     )
 }
 
-/// Formats transient stops: `55 transient stops (repetitions that would have ended by themselves)`.
-pub fn transient_stops(stops: u64) -> String {
-    let why = match stops {
-        0 => "",
-        1 => " (a repetition that would have ended by itself)",
-        _ => " (repetitions that would have ended by themselves)",
-    };
-    format!("{}{why}", several(stops, "transient stop"))
-}
-
 /// Describes the units that a guard spares or costs at the given rate of loops.
 ///
 /// Example: `Where 1 in 333 responses loops, the file spares 12,345 chars in 1,000 responses.` `None` if no rate is
@@ -74,8 +64,11 @@ pub(crate) fn format_loop_share(share: f64, unit: Unit) -> String {
     format!("1 in {} {what}s loops", thousands(n as i64))
 }
 
-/// Returns the text with a capital first letter.
+/// Returns the text with a capital first letter. The name of a file stays as it is.
 pub fn capital(text: &str) -> String {
+    if text.ends_with(".toml") {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     let first = chars.next().map(char::to_uppercase);
     first.into_iter().flatten().chain(chars).collect()

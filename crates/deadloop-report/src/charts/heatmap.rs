@@ -166,7 +166,7 @@ fn legend(
     x += 30 + measure(&high, 13.0) as i32;
     let marks = [
         ("in use", Ink::Text, grid.holds(grid.data.in_use())),
-        ("chosen", Ink::Chosen, grid.holds(grid.data.chosen())),
+        ("settings.toml", Ink::Chosen, grid.holds(grid.data.chosen())),
     ];
     for (name, ink, _) in marks.into_iter().filter(|mark| mark.2) {
         let frame = [(x, 8), (x + 20, 8), (x + 20, 24), (x, 24), (x, 8)];

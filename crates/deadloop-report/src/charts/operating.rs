@@ -346,7 +346,7 @@ fn models(data: &ReportData) -> Vec<&str> {
 }
 
 /// Returns the marked settings of a model: the chosen one or the best of a search, then the one in use, the other named
-/// ones, those of the limits, and no guard. A chosen setting with a name has two marks.
+/// ones, those of the limits, and no guard.
 fn points(data: &ReportData, model: &str) -> Vec<Point> {
     let point = |setting: usize, name: String, ink| {
         let at = place(data, data.score(setting, model)?)?;
@@ -366,7 +366,7 @@ fn points(data: &ReportData, model: &str) -> Vec<Point> {
         let name = format!("{what}: {}", data.describe(at?));
         point(at?, name, Ink::Chosen)
     });
-    let named = data.leading().iter();
+    let named = data.leading().iter().filter(|at| chosen != Some(**at));
     let named = named.filter_map(|at| point(*at, data.describe(*at), ink(data, *at)));
     let mut points: Vec<Point> = stars.chain(named).collect();
     let limits = data.advice.iter().flat_map(|advice| &advice.limits);

@@ -16,8 +16,6 @@ pub struct Score {
     pub worth: Stakes,
     /// Whether the estimates are within all limits of the run.
     pub meets: bool,
-    /// The mean recall and mean rate of wrong alarms over models, if computed.
-    pub macro_means: [Option<f64>; 2],
 }
 
 impl Score {

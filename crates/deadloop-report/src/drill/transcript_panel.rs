@@ -9,7 +9,8 @@ use crate::draw::elide;
 use crate::numbers::{count, percent};
 use crate::visible::visible;
 use deadloop_score::measure::{ENDED, SAVED};
-use deadloop_score::{Group, OpenCase};
+use deadloop_score::sentences::wrong_and_transient;
+use deadloop_score::{Count, Group, OpenCase};
 use serde::Serialize;
 
 /// The maximum number of other guards that are named as a remedy.
@@ -229,15 +230,18 @@ impl PanelDraft<'_> {
                 write(then.value(measure))
             )
         };
-        let wrong = [now, then].map(|score| count(score.scores.tally.wrong()));
+        let alarms = [now, then].map(|score| {
+            let tally = &score.scores.tally;
+            wrong_and_transient(tally.wrong(), tally.get(Count::TransientStop))
+        });
         let here = match other.alarm_at {
             Some(at) => format!("finds it at {}", count(at)),
             None => "lets it pass".to_owned(),
         };
         let sentence = format!(
-            "{} {here}; on all transcripts: wrong alarms {}, ended {}, saved {}.",
+            "{} {here}. On all transcripts: {}; ended {}, saved {}.",
             self.name(other),
-            wrong.join(" → "),
+            alarms.join(" → "),
             both(percent, &ENDED),
             both(percent, &SAVED)
         );
@@ -247,7 +251,7 @@ impl PanelDraft<'_> {
     fn name(&self, row: &OutcomeRow) -> String {
         let (data, this) = (self.data, Some(row.setting));
         if data.ships() && data.held_for(&self.row.model) == this || data.chosen() == this {
-            "chosen".to_owned()
+            "settings.toml".to_owned()
         } else {
             visible(&data.describe(row.setting)).into_owned()
         }

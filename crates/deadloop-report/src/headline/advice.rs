@@ -21,8 +21,6 @@ pub(crate) struct AdviceView {
     pub(crate) in_use_is: &'static str,
     /// The parameters that differ.
     pub(crate) changes: Vec<Difference>,
-    /// The number of changes that are not listed.
-    pub(crate) more: usize,
     /// The sentence in place of a long list.
     pub(crate) many: Option<String>,
     /// The quality of each grid, one line per grid.
@@ -34,9 +32,6 @@ pub(crate) struct AdviceView {
     /// The next commands for the folder of the page.
     pub(crate) here: Vec<String>,
 }
-
-/// The maximum number of changes listed. `settings.toml` has all of them.
-const CHANGES: usize = 24;
 
 /// Prepares the verdict. `None` if the run made no choice.
 pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
@@ -56,9 +51,8 @@ pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
             )
         },
         in_use_is: data.in_use_is(),
-        more: changes.len().saturating_sub(CHANGES),
         many: advice.many_changes().as_ref().map(shown),
-        changes: changes.iter().take(CHANGES).map(Difference::new).collect(),
+        changes: changes.iter().map(Difference::new).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
         to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),

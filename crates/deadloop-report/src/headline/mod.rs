@@ -8,10 +8,11 @@ use crate::numbers::{Estimate, UNDEFINED, chars, count, decimal, percent, range}
 use deadloop_score::choose::{Advice, Figures, within};
 use deadloop_score::measure::{BREAK_EVEN, DELAY, ENDED, SAVED};
 use deadloop_score::replay::detect::Unit;
-use deadloop_score::sentences::{capital, spared, wrong_and_transient};
+use deadloop_score::sentences::{capital, spared};
 use deadloop_score::{Count, Metric};
 use next_step::{next, subject};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// The top of the page.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -44,6 +45,8 @@ pub(crate) struct SettingInUse {
 pub(crate) struct HeadlineFigure {
     /// The name of the figure.
     pub(crate) name: &'static str,
+    /// Whether the figure belongs to the one before, in the same box.
+    pub(crate) joined: bool,
     /// The name, the figure and its interval for each setting.
     pub(crate) values: Vec<FigureValue>,
 }
@@ -83,6 +86,9 @@ struct SettingFigures {
 /// others.
 const NAMED: usize = 3;
 
+/// The name of the figure that shares a box with the wrong alarms.
+const TRANSIENT: &str = "transient stops";
+
 /// Builds the headline.
 pub(crate) fn headline(data: &ReportData) -> Headline {
     if !data.summary.is_empty() {
@@ -112,24 +118,11 @@ fn in_use(data: &ReportData) -> Option<SettingInUse> {
     if !data.settings.iter().any(is_cell) {
         return None;
     }
-    let (name, id) = (in_use_is(data, at), &data.settings.get(at)?.id);
+    let (name, id) = (data.describe(at), &data.settings.get(at)?.id);
     Some(SettingInUse {
         name: format!("{} ({id})", capital(&name)),
         toml: data.toml(at)?.to_owned(),
     })
-}
-
-/// Returns the name of the setting in use. The advice has the name that the user gave.
-fn in_use_is(data: &ReportData, at: usize) -> String {
-    let is = data.advice.as_ref().map(|advice| advice.in_use_is.as_str());
-    let is = is
-        .filter(|is| !is.is_empty())
-        .unwrap_or("the setting in use");
-    let name = data.describe(at);
-    match name.trim_start_matches("in use (").trim_end_matches(')') {
-        "in use" | "recommended guard" => is.to_owned(),
-        name => format!("{is}, {name}"),
-    }
 }
 
 fn measured_sentence(data: &ReportData) -> String {
@@ -138,13 +131,10 @@ fn measured_sentence(data: &ReportData) -> String {
         .iter()
         .filter(|setting| setting.role != Role::Never)
         .count() as u64;
-    let models: std::collections::BTreeSet<&str> = data
-        .scores
-        .iter()
-        .map(|score| score.model.as_str())
-        .chain(data.outcomes.iter().map(|row| &*row.model))
-        .filter(|model| *model != ALL_MODELS)
-        .collect();
+    let scored = data.scores.iter().map(|score| score.model.as_str());
+    let models = scored.chain(data.outcomes.iter().map(|row| &*row.model));
+    let models: BTreeSet<&str> = models.filter(|model| *model != ALL_MODELS).collect();
+    let models = models.len() as u64;
     let settings = match cells {
         1 => "one setting".to_owned(),
         cells => format!("{} settings", count(cells)),
@@ -162,11 +152,8 @@ fn measured_sentence(data: &ReportData) -> String {
         "none of them labelled".into()
     };
     let of = data.together().next().map_or_else(String::new, |_| {
-        let models = format!(
-            "{} model{}",
-            count(models.len() as u64),
-            if models.len() == 1 { "" } else { "s" }
-        );
+        let s = if models == 1 { "" } else { "s" };
+        let models = format!("{} model{s}", count(models));
         let transcripts = count(largest_count(data, |score| {
             score.scores.tally.get(Count::Transcripts)
         }));
@@ -317,28 +304,33 @@ fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
         (write(at.value), ends)
     };
     let wrong = |line: &SettingFigures| {
-        let (text, ends) = ranged(line.fa, decimal);
-        let alarms = wrong_and_transient(line.alarms[0], line.alarms[1]);
-        let range = match (text.as_str(), ends.as_str()) {
-            (UNDEFINED, _) => ends,
-            (_, "") => alarms,
-            _ => format!("{ends}; {alarms}"),
-        };
-        (text, range)
+        let (rate, ends) = ranged(line.fa, decimal);
+        if rate == UNDEFINED {
+            return (rate, ends);
+        }
+        let per = data.run.wrong().title_in(data.run.unit);
+        let per = per.trim_start_matches("wrong alarms");
+        let range = format!("{rate}{per}; {ends}");
+        (count(line.alarms[0]), range.trim_end_matches("; ").into())
+    };
+    let transient = |line: &SettingFigures| {
+        let stops = line.fa.value.map(|_| count(line.alarms[1]));
+        (stops.unwrap_or(UNDEFINED.into()), String::new())
     };
     let pays = |line: &SettingFigures| {
         let pays = line.ended.value.and(line.pays).map(from_share);
         (pays.unwrap_or_else(|| UNDEFINED.into()), String::new())
     };
     let (soon, delay) = latency_names(data.run.unit);
-    let all: [(&'static str, FigureFormat<'_>); 6] = [
+    let all: [(&'static str, FigureFormat<'_>); 7] = [
         ("ended: loops stopped, in them or before", &|line| {
             ranged(line.ended, percent)
         }),
         ("saved: of what loops generate", &|line| {
             ranged(line.saved, percent)
         }),
-        (data.run.wrong_name(), &wrong),
+        ("wrong alarms", &wrong),
+        (TRANSIENT, &transient),
         ("pays from: responses that loop", &pays),
         (soon, &|line| ranged(line.within, percent)),
         (delay, &|line| ranged(line.delay, chars)),
@@ -357,6 +349,7 @@ fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
     };
     let figure = |(name, shown): (&'static str, FigureFormat<'_>)| HeadlineFigure {
         name,
+        joined: name == TRANSIENT,
         values: lines.iter().map(|line| value(line, shown)).collect(),
     };
     let is_there = |figure: &HeadlineFigure| {

@@ -11,7 +11,7 @@ use deadloop_score::tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
 use deadloop_score::tables::{cell, cell_text, floats, ints, texts};
 use deadloop_score::{
     BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, ResultFolder, Scores, TOTAL,
-    measures, read_excerpts, read_text_if_named, wrong_rate,
+    measures, read_excerpts, read_text_if_named,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -70,8 +70,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .collect();
     let named = |id: &str| chosen.contains(id) || settings.role(id).0 != Role::Cell;
     let rows = scores.rows(&data, &named);
-    let means = &results.manifest.macro_means;
-    (data.scores, data.by) = scores.read(&rows, &data, (&mut settings, means));
+    (data.scores, data.by) = scores.read(&rows, &data, &mut settings);
     if let Some(rows) = choices {
         data.choices = choice_rows(rows, &mut settings);
     }
@@ -194,7 +193,7 @@ impl<'r> ScoreFrame<'r> {
         &self,
         rows: &[ScoreKey<'r>],
         data: &ReportData,
-        (settings, means): (&mut SettingIndex, &BTreeMap<String, BTreeMap<String, f64>>),
+        settings: &mut SettingIndex,
     ) -> (Vec<Score>, Vec<FieldScore>) {
         let places: Vec<IdxSize> = rows.iter().map(|key| key.at as IdxSize).collect();
         let frame = self
@@ -204,8 +203,6 @@ impl<'r> ScoreFrame<'r> {
         let (mut scores, mut by) = (Vec::new(), Vec::new());
         for (key, read) in rows.iter().zip(Scores::read(&frame, &data.run.worth)) {
             let all = key.by != BY_MODEL;
-            let means = means.get(key.setting).filter(|_| key.by == TOTAL);
-            let mean = |name: &str| means?.get(name).copied();
             let meets = |limit: &Constraint| {
                 let value = read.value(limit.metric);
                 value.is_some_and(|value| limit.admits(value))
@@ -220,7 +217,6 @@ impl<'r> ScoreFrame<'r> {
                 .to_owned(),
                 meets: key.by == TOTAL && data.run.constraints.iter().all(meets),
                 worth: data.run.worth,
-                macro_means: ["recall", wrong_rate(data.run.unit).name].map(mean),
                 scores: read,
             };
             if [TOTAL, BY_MODEL].contains(&key.by) {

@@ -1,19 +1,18 @@
 //! The table of choices: the setting of each model, its figures, the reason.
 
 use deadloop_score::Metric;
-use deadloop_score::sentences::wrong_and_transient;
 
-use super::{PageCell, PageColumn, PageRow, PageTable, number, words};
-use crate::data::{ALL_MODELS, ChoiceRow, ReportData};
-use crate::numbers::writer;
+use super::{PageCell, PageColumn, PageRow, PageTable, number, with_counts, words};
+use crate::data::{ALL_MODELS, ChoiceFigures, ChoiceRow, ReportData};
+use crate::numbers::{count, writer};
+use crate::visible::visible;
 
 /// The maximum number of rows that are not folded.
 const SHOWN: usize = 40;
-/// The number of rows that are not folded although their models have the setting of all models.
-const ALIKE: usize = 13;
 
 /// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops
-/// first. Of the models with the setting of all models, those with the most loops follow.
+/// first. The models with the setting of all models are folded. Without a model of its own a sentence is in place of the
+/// rows.
 pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
     // With one model its row would repeat that of the file.
@@ -40,14 +39,19 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
         columns(data, &shown),
         rows,
     )?;
-    table.pinned = choices.iter().filter(|one| one.model == ALL_MODELS).count();
-    // Otherwise the fold has models with their own setting too.
-    let more = if own <= SHOWN {
-        "more with the setting of all models"
-    } else {
-        "more rows"
+    let whole = choices.iter().filter(|one| one.model == ALL_MODELS);
+    table.pinned = whole.count();
+    let (shown, more) = match own {
+        0 | 1 => (0, "rows of figures: all models together, then each"),
+        // Otherwise the fold has models with their own setting too.
+        2..=SHOWN => (own, "more with the setting of all models"),
+        _ => (SHOWN, "more rows"),
     };
-    Some(table.fold(own.clamp(ALIKE, SHOWN), more, "choice.csv"))
+    if let Some(whole) = data.choice_of(ALL_MODELS).filter(|_| shown == 0) {
+        let gets = visible(&whole.gets);
+        table.lead = format!("Every model has the same setting in settings.toml: {gets}.");
+    }
+    Some(table.fold(shown, more, "choice.csv"))
 }
 
 /// Returns the measures with values in choice.csv.
@@ -75,54 +79,54 @@ fn note(data: &ReportData) -> String {
 }
 
 fn columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
-    let unit = data.run.unit;
     let first = [words("model"), words("in use → gets")];
-    let figures = shown.iter().map(|measure| number(measure.title_in(unit)));
-    first
-        .into_iter()
-        .chain(figures)
-        .chain([number("loops"), words("why")])
-        .collect()
+    let figures = shown
+        .iter()
+        .flat_map(|measure| with_counts(*measure, data.run.unit));
+    let last = [number("loops"), words("why")];
+    first.into_iter().chain(figures).chain(last).collect()
 }
 
 fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> PageRow {
-    let mut cells = vec![PageCell::model(&choice.model), gets(data, choice)];
-    cells.extend(shown.iter().map(|measure| figure(choice, measure)));
-    cells.extend([
+    let first = [PageCell::model(&choice.model), gets(data, choice)];
+    let sides = [&choice.in_use, &choice.held_out, &choice.in_sample];
+    let last = [
         PageCell::count(choice.loops),
         PageCell::text(choice.reason.as_str()),
-    ]);
-    let role = if choice.model == ALL_MODELS {
-        "chosen"
-    } else {
-        ""
-    };
-    PageRow { cells, role }
+    ];
+    let cells = first
+        .into_iter()
+        .chain(figure_cells(sides, shown))
+        .chain(last);
+    let is_whole = choice.model == ALL_MODELS;
+    PageRow {
+        cells: cells.collect(),
+        role: if is_whole { "chosen" } else { "" },
+    }
 }
 
-/// Formats a measure in use and of the file, once if the figures are equal. The second line has the alarms behind a
-/// rate, and the in-sample figures if they differ.
-fn figure(choice: &ChoiceRow, measure: Metric) -> PageCell {
-    let write = writer(measure);
-    let [now, file, inside] = [&choice.in_use, &choice.held_out, &choice.in_sample];
-    let mut cell = PageCell::figure(file.value(measure), write);
-    if now != file {
-        cell.text = format!("{} → {}", write(now.value(measure)), cell.text);
-    }
-    let alarms = |of: &crate::data::ChoiceFigures| wrong_and_transient(of.wrong, of.transient);
-    let is_rate = measure.is_wrong_rate();
-    let before = (is_rate && now != file).then(|| format!("{} → ", alarms(now)));
-    let counted = is_rate.then(|| format!("{}{}", before.unwrap_or_default(), alarms(file)));
-    let inside = (inside != file).then(|| {
-        let counted = if is_rate {
-            format!(": {}", alarms(inside))
-        } else {
-            String::new()
-        };
-        format!("in-sample {}{counted}", write(inside.value(measure)))
+/// Builds the cells of measures in use, of the file, and in-sample. The counts of wrong alarms and transient stops come
+/// before their rate.
+pub(super) fn figure_cells(sides: [&ChoiceFigures; 3], shown: &[Metric]) -> Vec<PageCell> {
+    let [_, file, _] = sides;
+    let counts: [fn(&ChoiceFigures) -> u64; 2] = [|of| of.wrong, |of| of.transient];
+    let counts =
+        || counts.map(|of| instead(PageCell::count(of(file)), sides.map(|one| count(of(one)))));
+    let cells = shown.iter().flat_map(|measure| {
+        let (counts, write) = (measure.is_wrong_rate().then(counts), writer(*measure));
+        let cell = PageCell::figure(file.value(*measure), write);
+        let cell = instead(cell, sides.map(|one| write(one.value(*measure))));
+        counts.into_iter().flatten().chain([cell])
     });
-    let small: Vec<String> = counted.into_iter().chain(inside).collect();
-    cell.with(small.join("; "))
+    cells.collect()
+}
+
+/// Writes a figure in use, of the file and in-sample into the cell of the file's figure. Equal ones are written once.
+fn instead(cell: PageCell, [now, file, inside]: [String; 3]) -> PageCell {
+    let small = (inside != file).then(|| format!("in-sample {inside}"));
+    let before = (now != file).then(|| format!("{now} → "));
+    let text = before.unwrap_or_default() + &file;
+    PageCell { text, ..cell }.with(small.unwrap_or_default())
 }
 
 /// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name.

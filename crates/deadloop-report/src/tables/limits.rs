@@ -1,35 +1,40 @@
 //! The table of limits on wrong alarms and their costs, held out.
 
-use super::{PageCell, PageRow, PageTable, number, words};
-use crate::data::ReportData;
-use crate::numbers::{chars, count, decimal, percent, writer};
+use super::choice::figure_cells;
+use super::{PageCell, PageRow, PageTable, number, role, with_counts, words};
+use crate::data::{ALL_MODELS, ChoiceFigures, ReportData};
 use deadloop_score::Metric;
 use deadloop_score::choose::{Figures, Rung};
-use deadloop_score::measure::DELAY;
+use deadloop_score::measure::{DELAY, ENDED};
 
-/// Builds the table. `None` if there is no advice.
+/// Builds the table: the file, then a row for each limit. `None` if there is no limit.
 pub(super) fn table(data: &ReportData) -> Option<PageTable> {
-    let advice = data.advice.as_ref()?;
-    let objective = data.run.objective.0;
-    let unit = data.run.unit;
-    let limited = limited_measure(data);
-    let columns = vec![
-        number(format!("at most, {}", limited.title_in(unit))),
-        number("ended"),
-        number(objective.title_in(unit)),
-        number(DELAY.title_in(unit)),
-        number("wrong alarms"),
-        number(data.run.wrong().title_in(unit)),
-        number("transient stops"),
-        words("would ship"),
-        words("setting"),
-    ];
-    let rows = advice.limits.iter();
-    let rows = rows.map(|rung| row(data, rung, limited)).collect();
-    let note = "For each limit, the best setting that keeps it. The figures are held out: each fold is scored with the setting chosen on the \
-                other folds. Below them are the in-sample figures of the row's setting on all transcripts. “Would ship”: the rule by \
-                which the row would replace the best ready guard, or the setting in use where none is better.";
-    PageTable::new("What a limit costs", note, columns, rows)
+    let advice = data
+        .advice
+        .as_ref()
+        .filter(|advice| !advice.limits.is_empty())?;
+    let (unit, limited) = (data.run.unit, limited_measure(data));
+    let first = number(format!("at most, {}", limited.title_in(unit)));
+    let figures = measures(data)
+        .into_iter()
+        .flat_map(|measure| with_counts(measure, unit));
+    let last = [words("in settings.toml?"), words("setting")];
+    let columns = std::iter::once(first).chain(figures).chain(last);
+    let rows = advice.limits.iter().map(|rung| row(data, rung, limited));
+    let whole = file(data, [&advice.file, &advice.in_sample]);
+    let note = "First the file as it is, then for each limit the best setting of the grids that keeps it. The figures are held out: each fold \
+                is scored with the setting chosen on the other folds. Below them are the in-sample figures of the row's setting on all \
+                transcripts. A row is in settings.toml if it is surely better than the best ready guard, or than the setting in use where no \
+                ready guard is better, and surely within the limit.";
+    let rows = std::iter::once(whole).chain(rows).collect();
+    PageTable::new("What a limit costs", note, columns.collect(), rows)
+}
+
+/// Returns the measures of the table.
+fn measures(data: &ReportData) -> Vec<Metric> {
+    let mut all = vec![&ENDED, data.run.objective.0, &DELAY, data.run.wrong()];
+    all.dedup();
+    all
 }
 
 /// Returns the measure that the limits of the rows are about.
@@ -39,46 +44,58 @@ fn limited_measure(data: &ReportData) -> Metric {
     limit.map_or_else(|| data.run.wrong(), |limit| limit.metric)
 }
 
+/// Builds the row of the file.
+fn file(data: &ReportData, figures: [&Figures; 2]) -> PageRow {
+    let setting = data.choice_of(ALL_MODELS).map_or("", |all| &*all.gets);
+    let ships = data.ships();
+    let is_in = if ships { "yes" } else { "yes: unchanged" };
+    let role = if ships { "chosen" } else { "current" };
+    let first = PageCell::text("settings.toml");
+    let cells = cells(data, first, figures, [is_in, setting]);
+    PageRow { cells, role }
+}
+
 /// Builds the row of a limit.
 fn row(data: &ReportData, rung: &Rung, limited: Metric) -> PageRow {
-    let objective = data.run.objective.0;
-    let figure = |of: fn(&Figures) -> Option<f64>, write: fn(Option<f64>) -> String| {
-        PageCell::figure(of(&rung.held_out), write)
-            .with(format!("in-sample {}", write(of(&rung.in_sample))))
-    };
-    let counted = |of: fn(&Figures) -> u64| {
-        PageCell::count(of(&rung.held_out))
-            .with(format!("in-sample {}", count(of(&rung.in_sample))))
-    };
     let at = data.settings.iter().position(|one| one.id == rung.setting);
-    let is = |setting: Option<usize>| at.is_some() && at == setting;
     let breaks = rung.breaks_its_limit(limited, data.run.unit);
-    let marks = [
-        breaks.then_some("above it, held out"),
-        is(data.chosen()).then_some("settings.toml"),
-    ];
-    let marks: Vec<&str> = marks.into_iter().flatten().collect();
+    let first = PageCell {
+        sort: Some(rung.at_most),
+        ..PageCell::text(rung.name(limited)).with(if breaks { "above it, held out" } else { "" })
+    };
+    let is_in = match rung.why.as_str() {
+        _ if at.is_some() && at == data.chosen() => "yes".to_owned(),
+        "" => "no: another row is better".to_owned(),
+        why => format!("no: {why}"),
+    };
+    let setting = at.map_or_else(|| rung.setting.clone(), |at| data.describe(at));
+    let figures = [&rung.held_out, &rung.in_sample];
     PageRow {
-        cells: vec![
-            PageCell {
-                text: rung.name(limited),
-                small: marks.join("; "),
-                sort: Some(rung.at_most),
-                ..PageCell::default()
-            },
-            figure(|of| of.ended, percent),
-            figure(|of| of.objective, writer(objective)),
-            figure(|of| of.delay, chars),
-            counted(|of| of.wrong),
-            figure(|of| of.rate, decimal),
-            counted(|of| of.transient),
-            PageCell::text(rung.ships.map_or("no", |ship| ship.name())),
-            PageCell::text(at.map_or_else(|| rung.setting.clone(), |at| data.describe(at))),
-        ],
-        role: match (is(data.chosen()), is(data.in_use())) {
-            (true, _) => "chosen",
-            (_, true) => "current",
-            _ => "",
-        },
+        cells: cells(data, first, figures, [&is_in, &setting]),
+        role: at.map_or("", |at| role(data, at)),
     }
+}
+
+/// Builds the cells of a row: held-out figures, with different in-sample ones on the second line.
+fn cells(
+    data: &ReportData,
+    first: PageCell,
+    figures: [&Figures; 2],
+    last: [&str; 2],
+) -> Vec<PageCell> {
+    let [held_out, inside] = figures.map(|of| {
+        let values = [of.ended, of.objective, of.delay, of.rate];
+        let names = [&ENDED, data.run.objective.0, &DELAY, data.run.wrong()].map(|of| of.name);
+        let values = names.into_iter().zip(values);
+        ChoiceFigures {
+            values: values
+                .filter_map(|(name, value)| Some((name, value?)))
+                .collect(),
+            wrong: of.wrong,
+            transient: of.transient,
+        }
+    });
+    let figures = figure_cells([&held_out, &held_out, &inside], &measures(data));
+    let last = last.map(PageCell::text);
+    std::iter::once(first).chain(figures).chain(last).collect()
 }

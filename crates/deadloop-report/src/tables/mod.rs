@@ -11,6 +11,8 @@ mod summary;
 use crate::data::ReportData;
 use crate::numbers;
 use crate::visible::visible;
+use deadloop_score::Metric;
+use deadloop_score::replay::detect::Unit;
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -22,7 +24,9 @@ const FOLDED: usize = 300;
 pub(crate) struct PageTable {
     /// Its heading.
     pub(crate) title: String,
-    /// The explanation above the table.
+    /// The sentence above the table. Can be empty.
+    pub(crate) lead: String,
+    /// The explanation behind a question mark.
     pub(crate) note: String,
     /// Its columns.
     pub(crate) columns: Vec<PageColumn>,
@@ -164,6 +168,7 @@ impl PageTable {
         let (title, note) = (title.to_owned(), note.into());
         (!rows.is_empty()).then_some(Self {
             title,
+            lead: String::new(),
             note,
             columns,
             rows,
@@ -202,6 +207,14 @@ fn number(name: impl Into<Cow<'static, str>>) -> PageColumn {
         name: name.into(),
         number: true,
     }
+}
+
+/// Makes the column of a measure. The counts of wrong alarms and transient stops come before their rate.
+fn with_counts(measure: Metric, unit: Unit) -> impl Iterator<Item = PageColumn> {
+    let counts = ["wrong alarms", "transient stops"].map(number);
+    let counts = measure.is_wrong_rate().then_some(counts);
+    let measure = number(measure.title_in(unit));
+    counts.into_iter().flatten().chain([measure])
 }
 
 impl PageCell {

@@ -1,8 +1,8 @@
 //! Tables of settings: side by side, by model, and by field.
 
-use super::{PageCell, PageColumn, PageRow, PageTable, number, role, words};
+use super::{PageCell, PageColumn, PageRow, PageTable, number, role, with_counts, words};
 use crate::data::{ALL_MODELS, FieldScore, ReportData, Role, Score};
-use crate::numbers::{chars, count, decimal, percent, writer};
+use crate::numbers::{chars, count, decimal, writer};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 
@@ -35,21 +35,22 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
     };
     let mut scores: Vec<&Score> = data.together().filter(is_named).collect();
     scores.sort_by_cached_key(rank);
-    let rows = scores.into_iter().map(|score| {
-        let first = label(data, score);
-        with_means(row(data, score, first), score)
-    });
-    let rows = rows.collect();
+    let rows = scores.into_iter();
+    let rows = rows
+        .map(|score| row(data, score, label(data, score)))
+        .collect();
     let by = data.leading_by();
     let note = format!(
-        "All models together; the one in use, the chosen or best one, then those with {by} first, then no guard at all (never). A \
+        "All models together; the one in use, that of settings.toml or the best one, then those with {by} first, then no guard at all (never). A \
          loop is found, stopped in an earlier repetition, which ends by itself, or missed. Transient stops are repetitions that would \
-         have ended by themselves: they are no wrong alarms. Of the chosen one these are in-sample figures; the table of what each model \
-         gets has the held-out ones. “Models” is the mean over models, each counting the same."
+         have ended by themselves: they are no wrong alarms. All figures are in-sample."
     );
-    let mut columns = columns(data, "setting");
-    columns.extend([number("recall, models"), number("wrong alarms, models")]);
-    PageTable::new("Settings side by side", note, columns, rows)
+    PageTable::new(
+        "Settings side by side",
+        note,
+        columns(data, "setting"),
+        rows,
+    )
 }
 
 /// Builds the table of alarms by setting, for a corpus without labels.
@@ -85,16 +86,6 @@ fn alarm_table(data: &ReportData) -> Option<PageTable> {
     );
     let rows = data.cuts().into_iter().map(row).collect();
     PageTable::new("What each setting would cut", note, columns, rows)
-}
-
-/// Adds the means over models to a row.
-fn with_means(mut row: PageRow, score: &Score) -> PageRow {
-    let [recall, fa] = score.macro_means;
-    row.cells.extend([
-        PageCell::figure(recall, percent),
-        PageCell::figure(fa, decimal),
-    ]);
-    row
 }
 
 /// The fields of a loop.
@@ -136,7 +127,7 @@ fn label(data: &ReportData, score: &Score) -> PageCell {
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
     let (name, small) = match role(data, score.setting) {
-        "chosen" => ("chosen".to_owned(), data.describe(score.setting)),
+        "chosen" => ("settings.toml".to_owned(), data.describe(score.setting)),
         "best" => ("best in-sample".to_owned(), data.describe(score.setting)),
         "never" => (setting.id.clone(), "no guard at all".to_owned()),
         _ => (name, id.to_owned()),
@@ -149,16 +140,10 @@ fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
     measures(unit).filter(|measure| measure.shown.tables)
 }
 
-/// Returns the columns. The counts of wrong alarms and transient stops come before the rate of wrong alarms.
+/// Returns the columns.
 fn columns(data: &ReportData, first: &'static str) -> Vec<PageColumn> {
     let unit = data.run.unit;
-    let measures = shown_measures(unit).flat_map(|measure| {
-        let counts = measure
-            .is_wrong_rate()
-            .then(|| ["wrong alarms", "transient stops"].map(number));
-        let rate = number(measure.title_in(unit));
-        counts.into_iter().flatten().chain([rate])
-    });
+    let measures = shown_measures(unit).flat_map(|measure| with_counts(measure, unit));
     let lead = [words(first), number("loops")].into_iter();
     lead.chain(measures)
         .chain([number("median latency")])

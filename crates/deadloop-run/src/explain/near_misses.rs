@@ -63,6 +63,9 @@ pub struct AskedOf {
     /// Whether the threshold counts copies.
     #[serde(skip)]
     repeats: bool,
+    /// The description of the parameter, if it is a threshold.
+    #[serde(skip)]
+    pub(super) spec: Option<&'static Param>,
 }
 
 /// A threshold of a member.
@@ -179,9 +182,11 @@ impl FactSight {
                 gap: gap(measured, term.number),
                 side: term.threshold.side,
                 repeats: term.threshold.repeats,
+                spec: Some(term.param),
             };
             (!asked.met || !term.is_lax()).then_some(asked)
         });
+        let params = || terms.iter().map(|term| term.param);
         let structural = fact.asked.iter().map(|asked| {
             let from = fact.accepted(Threshold::AT_MOST, asked.least, asked.bound);
             let measured = fact.value(asked.bound, step);
@@ -194,6 +199,7 @@ impl FactSight {
                 gap: gap(measured, asked.least),
                 side: ThresholdSide::AtMost,
                 repeats: !asked.param.ends_with("min_chars"),
+                spec: params().find(|param| asked.param.ends_with(param.name)),
             }
         });
         let mut thresholds: Vec<AskedOf> = held.chain(structural).collect();

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use deadloop_detect::harness::ThresholdSide;
+use deadloop_score::choose::subject;
 
 use super::explanation::{ExplainedLabel, ExplainedSetting};
 use super::near_misses::{AskedOf, FactSight};
@@ -50,12 +51,11 @@ impl ExplainedSetting {
         if let Some(alarm) = &self.alarm {
             let fact = self.shown_fact().map(|(_, sight)| sight);
             let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
-            let why = fact.map_or(String::new(), |s| format!(", {}", s.describe_thresholds()));
-            let says = alarm
-                .detail
-                .as_deref()
-                .map(|detail| format!(", it says \"{}\"", visible(detail)));
-            let says = says.unwrap_or_default();
+            let why = fact.map_or(String::new(), |s| {
+                format!(", {}", s.describe_thresholds(AskedOf::meaning))
+            });
+            let says = alarm.detail.as_deref().map(visible);
+            let says = says.map_or(String::new(), |says| format!(", it says \"{says}\""));
             return format!("{}{check} in {}{why}{says}", alarm.member, alarm.channel);
         }
         if let Some((member, channel, sight)) = self.hidden() {
@@ -70,7 +70,7 @@ impl ExplainedSetting {
                 let (check, at) = (sight.check, count(sight.position.count()));
                 format!(
                     "nearest: {member}/{check} in {channel} at {at}, {}",
-                    sight.describe_thresholds()
+                    sight.describe_thresholds(AskedOf::meaning)
                 )
             }
             None => "nothing that comes near".into(),
@@ -79,36 +79,28 @@ impl ExplainedSetting {
 }
 
 impl FactSight {
-    /// Describes the thresholds that decided or refused, then the others.
-    pub fn describe_thresholds(&self) -> String {
+    /// Describes the thresholds that decided or refused, then the others, each by its `words`.
+    pub fn describe_thresholds(&self, words: fn(&AskedOf) -> String) -> String {
         let told = |pick: fn(&&AskedOf) -> bool| {
-            let all = self.thresholds.iter().filter(pick).map(AskedOf::words);
+            let all = self.thresholds.iter().filter(pick).map(words);
             all.collect::<Vec<_>>().join(", ")
         };
-        let (first, rest) = if self.accepted {
-            (told(|a| a.decided), told(|a| !a.decided))
+        let (verb, first, rest) = if self.accepted {
+            ("decided by", told(|a| a.decided), told(|a| !a.decided))
         } else {
-            (told(|a| !a.met), told(|a| a.met))
+            ("refused by", told(|a| !a.met), told(|a| a.met))
         };
         if first.is_empty() {
             return "decided by structural parameters alone".into();
         }
-        let verb = if self.accepted {
-            "decided by"
-        } else {
-            "refused by"
-        };
-        let rest = if rest.is_empty() {
-            rest
-        } else {
-            format!("; met {rest}")
-        };
-        format!("{verb} {first}{rest}")
+        let met = if rest.is_empty() { "" } else { "; met " };
+        format!("{verb} {first}{met}{rest}")
     }
 }
 
 impl AskedOf {
-    fn words(&self) -> String {
+    /// Formats the threshold by its parameter: `min_chars 641 ≥ 600`.
+    pub fn words(&self) -> String {
         let sign = match (self.side, self.met) {
             (ThresholdSide::AtMost, true) => "≥",
             (ThresholdSide::AtMost, false) => "<",
@@ -116,5 +108,13 @@ impl AskedOf {
             (ThresholdSide::AtLeast, false) => ">",
         };
         format!("{} {} {sign} {}", self.param, self.measured, self.wanted)
+    }
+
+    /// Formats the threshold by the meaning of its parameter: `chars in all copies: 641 (at least 600)`.
+    fn meaning(&self) -> String {
+        let is_least = self.side == ThresholdSide::AtMost;
+        let end = if is_least { "at least" } else { "at most" };
+        let what = self.spec.map_or(&*self.param, subject);
+        format!("{what}: {} ({end} {})", self.measured, self.wanted)
     }
 }

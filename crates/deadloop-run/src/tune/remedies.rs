@@ -246,11 +246,7 @@ impl Remedies<'_> {
 
 /// Formats results like `53 -> 0 clean runs stopped, 40 -> 40 loops ended`.
 fn format_change(now: RemedyResult, then: RemedyResult, is_text: bool) -> String {
-    let what = if is_text {
-        "clean transcript"
-    } else {
-        "clean run"
-    };
+    let what = ["clean run", "clean transcript"][usize::from(is_text)];
     let stopped = several(then.wrong, what);
     format!(
         "{} -> {stopped} stopped, {} -> {} {}",

@@ -233,8 +233,6 @@ impl Candidate {
 /// The transcripts of a choice: labelled, without labels in doubt, each text once.
 struct Sample {
     pick: Vec<usize>,
-    /// The number of copies that are left out.
-    copies: usize,
     loops: u64,
     loop_groups: u64,
 }
@@ -293,7 +291,6 @@ impl Chooser<'_> {
         Sample {
             loops: quiet.iter().map(Tally::loops).sum(),
             loop_groups: groups.collect::<BTreeSet<&str>>().len() as u64,
-            copies: usable.len() - pick.len(),
             pick,
         }
     }

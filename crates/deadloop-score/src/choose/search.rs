@@ -51,6 +51,9 @@ pub struct Rung {
     pub in_sample: Figures,
     /// The rule by which the setting would replace the best ready guard. `None` if it would not.
     pub ships: Option<Ship>,
+    /// The reason why it is not in the file. Empty if nothing but a better row keeps it out.
+    #[serde(default)]
+    pub why: String,
 }
 
 impl Rung {
@@ -181,6 +184,20 @@ impl<'a> GridSearch<'a> {
         tried.map(|rung| Pick::won(&rung.trial, Provenance::Grid, "a setting of the grid"))
     }
 
+    /// Returns the reason why a rung does not ship. Empty if it may.
+    fn obstacle(&self, trial: &Trial, at_most: f64) -> &'static str {
+        let options = self.chooser.options;
+        match trial.by {
+            None if !self.sample.is_enough() => "too few loops",
+            None if !options.meets_others(&trial.tally) => "breaks another limit",
+            None if trial.test.lo <= 0.0 => "not surely better",
+            None => "better, but not surely within the limit",
+            _ if at_most > self.top() => "better, but above the limit",
+            _ if !options.ships_grid => "better, but grids ship only with --grid",
+            _ => "",
+        }
+    }
+
     /// Checks the wrong alarms of a rung.
     ///
     /// They must be surely below the limit. In a rung up to the winner's own rate, no more than the winner's also
@@ -257,6 +274,7 @@ impl<'a> GridSearch<'a> {
                 held_out: figures(&trial.candidate),
                 in_sample: figures(&Candidate::from_ready(cell)),
                 ships: trial.by,
+                why: self.obstacle(&trial, at_most).to_owned(),
             }
         };
         let mut rows: Vec<Rung> = tried.into_iter().map(row).collect();

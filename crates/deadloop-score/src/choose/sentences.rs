@@ -2,12 +2,14 @@
 //!
 //! The outputs are terminal, page, Markdown, `--json`, manifest and settings.toml.
 
+use std::cmp::Ordering;
+
 use super::search::{first_best, text_lacking};
 use super::test::in_points;
 use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
-    ReadyGuard, Rung, Sample,
+    Rung, Sample,
 };
 use crate::constraint::Constraint;
 use crate::intervals::poisson_upper;
@@ -27,6 +29,9 @@ pub fn format_value(measure: &Measure, value: Option<f64>) -> String {
     }
 }
 
+/// The name of the file in sentences.
+const FILE: &str = "settings.toml";
+
 /// Adds the sentences to the choices.
 pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
     let options = chooser.options;
@@ -34,22 +39,18 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
     for model in &mut choices.models {
         model.reason = reason_of(model, &choices.all.name, options);
     }
-    let ships = choices.advice.verdict == Ruling::Ship;
+    let (is_shipped, in_use) = (choices.advice.verdict == Ruling::Ship, &*options.in_use_is);
     let writer = SentenceWriter {
         choices,
         chooser,
         options,
         sample,
-        runs: if ships {
-            "the file"
-        } else {
-            &options.in_use_is
-        },
+        runs: if is_shipped { FILE } else { in_use },
     };
     let (held_out, unit) = (&choices.all.held_out, options.judge.unit);
     let reason = match choices.advice.verdict {
-        Ruling::Ship => writer.shipped() + &writer.over_limit(),
-        Ruling::Keep => writer.kept() + &writer.over_limit(),
+        Ruling::Ship => writer.shipped() + &writer.over_limit() + &writer.cost_of_limit(),
+        Ruling::Keep => writer.kept() + &writer.over_limit() + &writer.cost_of_limit(),
         Ruling::Collect => writer.lacking(),
     };
     let more = [
@@ -74,66 +75,59 @@ struct SentenceWriter<'a> {
 }
 
 impl SentenceWriter<'_> {
-    /// Formats a comparison of the whole file on all labels: `saved 84.1 % instead of 60.2 % (+23.9 points), 13 wrong
-    /// alarms instead of 31`.
+    /// Compares two settings on all labels: `saves 84.1 % of the looping text instead of 60.2 %, wrong alarms fall from
+    /// 31 to 13, and transient stops rise from 2 to 55`.
     fn instead(&self, new: &Figures, old: &Figures) -> String {
         let objective = self.options.objective;
-        let value = |figures: &Figures| format_value(objective, figures.objective);
-        let (value, before) = (value(new), value(old));
-        let points = new.objective.zip(old.objective).map(|(a, b)| {
-            let points = in_points(a - b, objective.point(b));
-            format!(" ({points:+.1} points)")
-        });
-        let wrong = match (new.wrong, old.wrong) {
-            (0, 0) => "no wrong alarm in either".to_owned(),
-            (new, old) if new == old => format!("{} in both", several(new, "wrong alarm")),
-            (new, old) => {
-                let old = thousands(old as i64);
-                format!("{} instead of {old}", several(new, "wrong alarm"))
+        let [value, before] = [new, old].map(|of| format_value(objective, of.objective));
+        let text = self.options.judge.unit.name().replace("chars", "text");
+        let does = match objective.name {
+            "saved" => format!("saves {value} of the looping {text}"),
+            "ended" => format!("ends {value} of the loops"),
+            name => format!("has a {name} of {value}"),
+        };
+        let still = if value == before { "still " } else { "" };
+        let instead = (value != before).then(|| format!(" instead of {before}"));
+        let instead = instead.unwrap_or_default();
+        let change = |new: u64, old: u64| {
+            let [to, from] = [new, old].map(|n| thousands(n as i64));
+            match new.cmp(&old) {
+                Ordering::Less => format!("fall from {from} to {to}"),
+                Ordering::Equal => format!("stay at {to}"),
+                Ordering::Greater => format!("rise from {from} to {to}"),
             }
         };
-        let title = objective.title_in(self.options.judge.unit);
-        if value == before {
-            return format!("{title} {value} in both, {wrong}");
-        }
-        let points = points.unwrap_or_default();
-        format!("{title} {value} instead of {before}{points}, {wrong}")
+        let wrong = change(new.wrong, old.wrong);
+        let transient = change(new.transient, old.transient);
+        format!("{still}{does}{instead}, wrong alarms {wrong}, and transient stops {transient}")
     }
 
     fn shipped(&self) -> String {
         let (choices, advice) = (self.choices, &self.choices.advice);
-        let of_folds = if advice.by_folds { ", held out" } else { "" };
-        let figures = self.instead(&advice.file, &advice.in_use);
+        let of_folds = if advice.by_folds { "held out, " } else { "" };
         let models = choices.models.iter();
         let own: Vec<&Choice> = models.filter(|model| model.ships.is_some()).collect();
-        let models = match own.as_slice() {
+        let own = match own.as_slice() {
             [] => None,
-            [one] => Some(format!("{} gets {}", one.model, one.name)),
-            [one, rest @ ..] => {
-                let others = match rest {
-                    [other] => other.model.clone(),
-                    _ => several(rest.len() as u64, "more model"),
-                };
-                let one = &one.model;
-                Some(format!("{one} and {others} get settings of their own"))
-            }
+            [one] => Some(format!("{} for {}", one.name, one.model)),
+            many => Some(format!("settings of their own for {} models", many.len())),
         };
         let (all, in_use) = (&choices.all.name, &advice.in_use_is);
-        let what = match (advice.rule, models) {
+        let it = if own.is_some() { FILE } else { "it" };
+        let what = match (advice.rule, own) {
             (Some(_), None) => all.clone(),
-            (Some(_), Some(models)) => format!("{all}, and {models}"),
-            (None, models) => {
-                let models = models.unwrap_or_default();
-                format!("settings.toml: {models}, all others keep {in_use}")
-            }
+            (Some(_), Some(own)) => format!("{all}, and {own}"),
+            (None, own) => own.unwrap_or_default() + &format!(", and keep {in_use} for all others"),
         };
-        format!("Ship {what}: {figures}{of_folds}.")
+        let figures = self.instead(&advice.file, &advice.in_use);
+        format!("Ship {what}: {of_folds}{it} {figures}.")
     }
 
     fn kept(&self) -> String {
         let (advice, options) = (&self.choices.advice, self.options);
-        let limits = options.constraints.iter().map(ToString::to_string);
-        let limits = limits_named(options, &limits.collect::<Vec<String>>());
+        let limits = options.constraints.iter();
+        let limits = limits.map(|limit| self.limit_named(limit));
+        let limits = limits.collect::<Vec<String>>().join(" and ");
         let now = &advice.in_use_is;
         let merit = |rung: &&Rung| options.signed(rung.held_out.objective);
         let better = |rung: &&Rung| {
@@ -149,29 +143,30 @@ impl SentenceWriter<'_> {
                 let guard = self.chooser.evidence.plan.setting(rung.cell);
                 let (detector, figures) = (guard.members[0].detector.name, figures(rung));
                 format!(
-                    " A setting of {detector} is better, held out: {figures}. Settings of its grid may ship with --grid (deadloop detectors {detector} --grid writes the grid)."
+                    " A setting of {detector} is better: held out, it {figures}. Settings of a grid ship only with --grid (deadloop detectors {detector} --grid prints this grid)."
                 )
             });
             let hint = hint.unwrap_or_default();
             let others = options.ready.iter().filter(|guard| guard.name != *now);
             let others: Vec<&str> = others.map(|guard| guard.name.as_str()).collect();
-            let named = format!(" ({})", others.join(", "));
-            let others = if others.is_empty() { "" } else { &named };
-            return format!(
-                "Keep {now}: no ready guard{others} is surely better within {limits}.{hint}"
-            );
+            let others = match others.as_slice() {
+                [] => "no ready guard is".to_owned(),
+                [one] => format!("{one} is not"),
+                all => format!("none of the ready guards ({}) is", all.join(", ")),
+            };
+            return format!("Keep {now}: {others} surely better within {limits}.{hint}");
         }
         let within = better().find(|rung| self.is_within(rung));
-        match (within, better().next()) {
-            (Some(rung), _) => format!(
-                "Keep {now}: a better setting may break {limits}, and there is too little healthy text to tell ({}, held out).",
+        let why = match within {
+            Some(_) => "there is too little healthy text to tell whether it breaks",
+            None => "it breaks",
+        };
+        match within.or(better().next()) {
+            Some(rung) => format!(
+                "Keep {now}: a setting of the grid is better, but {why} {limits}. Held out, it {}.",
                 figures(rung)
             ),
-            (None, Some(rung)) => {
-                let figures = figures(rung);
-                format!("Keep {now}: a better setting breaks {limits} ({figures}, held out).")
-            }
-            (None, None) => format!("Keep {now}: nothing that was tried is better."),
+            None => format!("Keep {now}: nothing that was tried is better."),
         }
     }
 
@@ -193,52 +188,40 @@ impl SentenceWriter<'_> {
         let all = self.choices.all.in_use.loops();
         let lacks = match self.sample.loops {
             0 => "none of the labelled transcripts is a loop".to_owned(),
-            n if n < FEWEST_LOOPS => format!(
-                "{n} of {} {} (copies of a text count once, labels in doubt do not), and at least {FEWEST_LOOPS} are needed",
-                several(all, "labelled loop"),
-                if n == 1 { "counts" } else { "count" }
-            ),
+            n if n < FEWEST_LOOPS => {
+                let why = " (copies of a text count once, and labels in doubt do not count)";
+                let why = if n == all { "" } else { why };
+                format!("a choice needs {FEWEST_LOOPS}, and {n} of {all} count{why}")
+            }
             n => format!(
-                "the {} come from {}, and at least {FEWEST_LOOPS} groups are needed (a group is what belongs together, as the answers to one prompt)",
+                "the {} come from {}, and a choice needs {FEWEST_LOOPS} groups (a group is what belongs together, such as the answers to one prompt)",
                 several(n, "labelled loop"),
                 several(self.sample.loop_groups, "group")
             ),
         };
         let known = self.known_without_loops();
-        let rate = wrong_rate(self.options.judge.unit);
-        let mut limits = self.options.constraints.iter();
-        let over = match &known {
-            Some(_) if limits.all(|limit| limit.metric == rate) => String::new(),
-            _ => self.over_limit(),
-        };
-        let known = known.unwrap_or_default();
-        format!("Collect labelled loops: {lacks}.{known}{over}")
+        let known = known.unwrap_or_else(|| self.cost_of_limit());
+        let over = self.over_limit();
+        format!("Collect labelled loops: {lacks}.{over}{known}")
     }
 
-    /// Reports wrong alarms if there are too few loops: `The setting in use stops 24 healthy runs (1.17 per thousand
-    /// calls, limit 0.2), the recommended guard 2; too few loops to say what the recommended guard misses.`
+    /// Compares wrong alarms if there are too few loops: `It makes 24 wrong alarms, and 3 transient stops. The recommended
+    /// guard makes 2 wrong alarms, and 3 transient stops. It takes more loops to tell what the recommended guard misses.`
     fn known_without_loops(&self) -> Option<String> {
-        let (options, unit) = (self.options, self.options.judge.unit);
-        let tally = |of: &Candidate| self.chooser.sum(of, &self.sample.pick);
-        let now = tally(&Candidate::from_ready(self.choices.in_use));
-        let guards = options.ready.iter();
-        let (fewest, name) = guards
-            .map(|guard| (tally(&guard.candidate()).wrong(), &guard.name))
-            .min_by_key(|(n, _)| *n)?;
-        if fewest >= now.wrong() {
+        let every = self.chooser.evidence.all();
+        let guards = self.options.ready.iter();
+        let guards =
+            guards.map(|guard| (&guard.name, self.chooser.sum(&guard.candidate(), &every)));
+        let (name, fewest) = guards.min_by_key(|(_, tally)| tally.wrong())?;
+        let now = &self.choices.all.in_use;
+        if fewest.wrong() >= now.wrong() {
             return None;
         }
-        let rate = wrong_rate(unit);
-        let value = format_value(rate, rate.value(&now, &options.worth));
-        let limit = self.rate_limit();
-        let limit = limit.map(|limit| format!(", limit {}", limit.bound));
+        let [now, then] = [now, &fewest]
+            .map(|of| sentences::wrong_and_transient(of.wrong(), of.get(Count::TransientStop)));
+        let (who, guard) = (capital(self.runs), capital(name));
         let mut text = format!(
-            " {} stops {} ({value} per {}{}), {name} {}; too few loops to say what {name} misses.",
-            capital(&options.in_use_is),
-            several(now.wrong(), &format!("healthy {}", response(unit))),
-            exposure(unit),
-            limit.unwrap_or_default(),
-            thousands(fewest as i64),
+            " {who} makes {now}. {guard} makes {then}. It takes more loops to tell what {name} misses."
         );
         if !self.sample.is_enough_for_safer() {
             let (loops, groups) = FEWEST_FOR_SAFER;
@@ -247,64 +230,97 @@ impl SentenceWriter<'_> {
         Some(text)
     }
 
-    /// Reports that the file breaks a limit by estimate, and names a row within it.
+    /// Reports the limits that the file breaks by estimate.
     fn over_limit(&self) -> String {
-        let (advice, options) = (&self.choices.advice, self.options);
-        if !advice.over_limit {
-            return String::new();
-        }
+        let (options, who) = (self.options, capital(self.runs));
         let broken = options.constraints.iter().filter_map(|limit| {
             let (value, met) = limit.estimate(&self.choices.all.held_out, &options.worth);
-            let value = value.filter(|_| !met)?;
-            let value = format_value(limit.metric, Some(value));
-            Some(format!("{limit} ({value})"))
+            let value = format_value(limit.metric, Some(value.filter(|_| !met)?));
+            let (Constraint { metric, bound, .. }, per) = (limit, exposure(options.judge.unit));
+            Some(if metric.is_wrong_rate() {
+                let default = self.default_word();
+                format!(" {who} makes {value} wrong alarms per {per}, and the {default}limit is {bound}.")
+            } else {
+                format!(" {who} breaks {}: its {} is {value}.", self.limit_named(limit), metric.name)
+            })
         });
-        let broken: Vec<String> = broken.collect();
-        // Ties go to the strictest row.
-        let has_limit = self.rate_limit().is_some();
-        let rows = advice.limits.iter();
-        let rows = rows.filter(|rung| has_limit && self.is_within(rung));
-        let row = first_best(rows, |rung| options.signed(rung.held_out.objective));
-        let row = row.map(|rung| {
+        let broken = broken.filter(|_| self.choices.advice.over_limit);
+        broken.collect()
+    }
+
+    /// Names the setting that keeps the limits and costs least: a ready guard, or a row of what a limit costs. Empty if the
+    /// file keeps them.
+    fn cost_of_limit(&self) -> String {
+        let (options, advice) = (self.options, &self.choices.advice);
+        let Some(old) = advice.file.objective.filter(|_| advice.over_limit) else {
+            return String::new();
+        };
+        // Ties go to the ready guards, then to the strictest row.
+        let every = self.chooser.evidence.all();
+        let guards = options.ready.iter().filter_map(|guard| {
+            let tally = self.chooser.sum(&guard.candidate(), &every);
+            let figures = || (guard.name.clone(), Figures::new(&tally, options));
+            options.is_within(&tally).then(figures)
+        });
+        let (ships, rate_limit) = (options.ships_grid, self.rate_limit());
+        let with = if ships { "" } else { " (only with --grid)" };
+        let row_name = |rung: &Rung| {
             let name = rung.name(options.limited());
-            format!(" The row \"at most {name}\" below is within it.")
-        });
-        let mut within: String = self.guard_within().into_iter().chain(row).collect();
-        if within.is_empty() {
-            within += " No setting that was tried is within it, held out.";
+            format!("the row \"at most {name}\" below{with}")
+        };
+        let rows = advice.limits.iter().filter(|_| rate_limit.is_some());
+        let (rows, above): (Vec<&Rung>, Vec<&Rung>) = rows.partition(|rung| self.is_within(rung));
+        let rows = rows.iter();
+        let rows = rows.map(|rung| (row_name(rung), rung.held_out.clone()));
+        let merit = |of: &Figures| options.signed(of.objective);
+        let best = first_best(guards.chain(rows), |(_, of)| merit(of));
+        let reached = best.as_ref().map_or(f64::NEG_INFINITY, |(_, of)| merit(of));
+        let lost = |merit: f64| options.signed(Some(old)) - merit;
+        let mut text = match best {
+            None => " No setting that was tried keeps the limit, held out.".to_owned(),
+            Some((name, figures)) => {
+                let points = in_points(lost(merit(&figures)), options.objective.point(old));
+                let cost = format!("{points:.1} points of {}", options.objective.name);
+                let cost = if points < 0.05 { "nothing" } else { &cost };
+                let figures = self.instead(&figures, &advice.file);
+                format!(" To keep the limit costs {cost}: {name} {figures}.")
+            }
+        };
+        // A row just above the limit can be far cheaper.
+        let is_cheap = |rung: &&Rung| 4.0 * lost(merit(&rung.held_out)) < lost(reached);
+        let cheaper = above.into_iter().filter(is_cheap);
+        let fewest = cheaper.min_by_key(|rung| rung.held_out.wrong);
+        if let Some(rung) = fewest.filter(|rung| rung.held_out.wrong < advice.file.wrong) {
+            let name = capital(&row_name(rung));
+            let figures = self.instead(&rung.held_out, &advice.file);
+            text += &format!(" {name} does not keep it, but costs little: it {figures}.");
         }
-        let who = capital(self.runs);
-        format!(" {who} breaks {}.{within}", limits_named(options, &broken))
+        text
     }
 
-    /// Names the best ready guard within the limits, and compares it with the file.
-    fn guard_within(&self) -> Option<String> {
-        let (options, every) = (self.options, self.chooser.evidence.all());
-        let guards = options.ready.iter();
-        let tally = |guard: &ReadyGuard| self.chooser.sum(&guard.candidate(), &every);
-        let guards = guards.map(|guard| (&guard.name, tally(guard)));
-        let within = guards.filter(|(_, tally)| options.is_within(tally));
-        let (name, tally) = first_best(within, |(_, tally)| options.merit(tally))?;
-        let figures = Figures::new(&tally, options);
-        let figures = self.instead(&figures, &self.choices.advice.file);
-        let text = format!(" Of the ready guards {name} is within it: {figures}.");
-        Some(text)
+    /// Names a limit: `the default limit of 1 wrong alarm per million chars`.
+    fn limit_named(&self, limit: &Constraint) -> String {
+        let default = self.default_word();
+        if !limit.at_most || !limit.metric.is_wrong_rate() {
+            return format!("the {default}limit {limit}");
+        }
+        let (n, per) = (limit.bound, exposure(self.options.judge.unit));
+        let s = if n == 1.0 { "" } else { "s" };
+        format!("the {default}limit of {n} wrong alarm{s} per {per}")
     }
 
-    /// Reports the stops of repetitions that would have ended on their own.
+    fn default_word(&self) -> &'static str {
+        if self.options.given { "" } else { "default " }
+    }
+
+    /// Explains transient stops, if there are any.
     fn transient_stops(&self) -> Option<String> {
         let advice = &self.choices.advice;
-        let [new, old] = [&advice.file, &advice.in_use].map(|figures| figures.transient);
-        if (new, old) == (0, 0) {
-            return None;
-        }
-        let (who, stops) = (capital(self.runs), sentences::transient_stops(new));
-        let differs = advice.verdict == Ruling::Ship && new != old;
-        let before = differs.then(|| format!(" instead of {}", thousands(old as i64)));
-        let before = before.unwrap_or_default();
-        Some(format!(
-            "{who} makes {stops}{before}. They are not among the wrong alarms; with --transient clean they are."
-        ))
+        let rows = advice.limits.iter().map(|rung| &rung.held_out);
+        let mut all = rows.chain([&advice.file, &advice.in_use]);
+        all.any(|figures| figures.transient > 0).then(|| {
+            "A transient stop cuts a repetition that would have ended by itself: with --transient clean it is a wrong alarm.".to_owned()
+        })
     }
 
     /// Reports the labels in doubt, and whether they reverse the comparison.
@@ -313,13 +329,9 @@ impl SentenceWriter<'_> {
         if n == 0 {
             return None;
         }
-        let labels = several(n, "label");
-        let (are, them) = match n {
-            1 => ("is", "it"),
-            _ => ("are", "them"),
-        };
         let mut text = format!(
-            "{labels} {are} in doubt and left out of the choice: no person confirmed {them}, and the finder and good guards contradict {them} (deadloop label --disputes)."
+            "The choice leaves out {} in doubt, which no person confirmed, and which the finder and good guards contradict (deadloop label --disputes).",
+            several(n, "label")
         );
         let [new, old] = [&all.held_out, &all.in_use].map(|tally| self.options.merit(tally));
         let without = all.test.as_ref().and_then(|test| test.difference);
@@ -338,20 +350,12 @@ impl SentenceWriter<'_> {
         if tally.loops() == 0 || tally.clean() == 0 {
             return None;
         }
-        let (who, they, spare) = match self.choices.advice.verdict {
-            Ruling::Ship => ("the new settings", "they", "spare more than they waste"),
-            _ => (self.runs, "it", "spares more than it wastes"),
-        };
-        let who = capital(who);
-        let copies = match self.sample.copies {
-            0 => "",
-            _ => " (each copy of a text counts)",
-        };
+        let who = capital(self.runs);
         Some(match BREAK_EVEN.value(tally, &options.worth) {
-            None => format!("{who} {spare} nowhere: no loop is stopped."),
+            None => format!("{who} spares nothing: it stops no loop."),
             Some(share) if share > 0.0 => {
                 let looping = format_loop_share(share, unit);
-                format!("{who} {spare} where more than {looping}{copies}.")
+                format!("{who} spares more than it wastes where more than {looping}.")
             }
             Some(_) => {
                 let never = self.chooser.tally_of_never(&self.chooser.evidence.all());
@@ -361,7 +365,7 @@ impl SentenceWriter<'_> {
                 let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
                 let looping = format_loop_share(wasted / (spared + wasted), unit);
                 format!(
-                    "{who} cut no clean {} here. With 95 % confidence, {they} {spare} where more than {looping}{copies}.",
+                    "{who} cuts no clean {} here. With 95 % confidence, it spares more than it wastes where more than {looping}.",
                     response(unit)
                 )
             }
@@ -383,8 +387,9 @@ impl SentenceWriter<'_> {
         let mut rungs = choices.advice.limits.iter();
         let is_better = rungs.any(|rung| merit(&rung.held_out) > shipped);
         let limit = options.limit().filter(|_| is_better)?;
+        let limit = self.limit_named(limit);
         Some(format!(
-            "To show that a setting of the grid keeps {limit} takes {times:.1} times as much healthy text, so none of them ships."
+            "No setting of the grid ships: to show that one keeps {limit} takes {times:.1} times as much healthy text."
         ))
     }
 }
@@ -424,11 +429,4 @@ fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
     let [new, old] = test.wrong;
     let (new, old) = (several(new, "wrong alarm"), thousands(old as i64));
     format!("{}{new} against {old}", points.unwrap_or_default())
-}
-
-/// Formats limits with these names: `the default limit fa_per_mchar<=1`.
-fn limits_named(options: &ChooseOptions, names: &[String]) -> String {
-    let default = if options.given { "" } else { "default " };
-    let s = if names.len() == 1 { "" } else { "s" };
-    format!("the {default}limit{s} {}", names.join(" and "))
 }

@@ -251,12 +251,7 @@ impl Advice {
     /// Returns a sentence in place of a long list of changes. `None` if the list is short.
     pub fn many_changes(&self) -> Option<String> {
         let (many, old) = (self.changes.len(), &self.in_use_is);
-        let new = if self.is == *old {
-            "settings.toml"
-        } else {
-            &self.is
-        };
-        (many > FEW_CHANGES).then(|| format!("{new} replaces {old}: {many} changes"))
+        (many > FEW_CHANGES).then(|| format!("settings.toml replaces {old}: {many} changes"))
     }
 }
 

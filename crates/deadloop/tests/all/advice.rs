@@ -85,18 +85,23 @@ fn is_true_of_its_file(place: &Place, corpus: &str, in_use: &str, more: &str) {
             let saved = told[side]["saved"].as_f64().expect("a share");
             format!("{:.1} %", 100.0 * saved)
         };
-        let sides = format!("saved {} instead of {} (", of("file"), of("in_use"));
-        has(reason, &sides);
-        let old = &told["in_use"]["wrong"];
-        let alarms = [
-            format!(" instead of {old}"),
-            "no wrong alarm in either".to_owned(),
-            format!("{old} wrong alarms in both"),
-        ];
-        assert!(
-            alarms.iter().any(|alarms| reason.contains(alarms)),
-            "{reason}"
+        let text = "of the looping text instead of";
+        has(
+            reason,
+            &format!(
+                "saves {} {text} {}, wrong alarms ",
+                of("file"),
+                of("in_use")
+            ),
         );
+        for alarms in ["wrong", "transient"] {
+            let [new, old] = ["file", "in_use"].map(|side| told[side][alarms].clone());
+            let changes = [format!("from {old} to {new}"), format!("stay at {new}")];
+            assert!(
+                reason.contains(&changes[usize::from(new == old)]),
+                "{reason}"
+            );
+        }
     }
     has(&place.read("tuned/settings.toml"), reason);
     has(&place.read("tuned/report.md").replace('\\', ""), reason);
@@ -135,7 +140,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let place = Place::new();
     let assumed = tuned(&place, STARTER, "document", "assumed", "--split dev");
     ships(&assumed, "the recommended guard", "document");
-    let words = " The file breaks the default limit fa_per_mchar<=1 (";
+    let words = " wrong alarms per million chars, and the default limit is 1.";
     has(text(&assumed, "reason"), words);
     let limit = "--split dev --constraint fa_per_mchar<=1";
     let given = tuned(&place, STARTER, "document", "given", limit);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use deadloop_detect::{Chars, Value};
 use deadloop_run::explain::{
-    ExplainedAlarm, ExplainedReading, ExplainedSetting, ExplainedTranscript, Explanation,
+    AskedOf, ExplainedAlarm, ExplainedReading, ExplainedSetting, ExplainedTranscript, Explanation,
     FactSight, MemberReadings, NO_GUARD,
 };
 
@@ -227,7 +227,7 @@ fn fact(sight: &FactSight) -> Vec<String> {
         format_count(sight.copies.unsigned_abs()),
         format_count(sight.period.count()),
         count(sight.onset.count()),
-        sight.describe_thresholds(),
+        sight.describe_thresholds(AskedOf::words),
         quoted(&sight.unit, UNIT),
     ]
 }

@@ -138,7 +138,7 @@ fn verdict(advice: &Advice) -> String {
 /// Lists the parameters that change. A long list is one line.
 fn list_changes(advice: &Advice) -> Vec<String> {
     if let Some(many) = advice.many_changes() {
-        return vec![format!("  {many} in settings.toml")];
+        return vec![format!("  {many}")];
     }
     let changes = advice.changes.iter();
     changes.map(|change| format!("  {change}")).collect()
@@ -151,7 +151,8 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
     if advice.verdict == Ruling::Ship {
         if advice.by_folds {
             rows.push(("settings.toml, held out".to_owned(), advice.file.clone()));
-            rows.push(("the same, in-sample".to_owned(), advice.in_sample.clone()));
+            let in_sample = "settings.toml, in-sample".to_owned();
+            rows.push((in_sample, advice.in_sample.clone()));
         } else {
             rows.push(("settings.toml".to_owned(), advice.file.clone()));
         }
@@ -159,10 +160,14 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
     figures(&rows, "", options)
 }
 
-/// Formats the held-out figures of each model: in use, and with its setting.
+/// Formats the held-out figures of each model, in use and with its setting. Without a model of its own it is a sentence.
 fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
+    if shown.is_empty() {
+        let name = &choices.all.name;
+        return format!("Every model has the same setting: {name}. choice.csv has its figures.");
+    }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
     shown.extend(rest.into_iter().take(ROWS.saturating_sub(shown.len())));
@@ -274,21 +279,22 @@ fn limits(tuned: &TuneResult) -> String {
         if rung.breaks_its_limit(options.limited(), options.judge.unit) {
             at_most += " !";
         }
-        if rung.cell == tuned.choices.all.cell {
-            at_most += " *";
-        }
         let is_repeated = nth > 0 && shown[nth - 1].cell == rung.cell;
-        let name = if is_repeated {
-            "as above".to_owned()
-        } else {
-            short_name(&plan.plan.setting(rung.cell), &named)
+        let name = match rung.cell {
+            cell if cell == tuned.choices.all.cell => "as settings.toml".to_owned(),
+            _ if is_repeated => "as above".to_owned(),
+            cell => short_name(&plan.plan.setting(cell), &named),
         };
         let mut row = vec![at_most];
         row.extend(cells(&rung.held_out, options));
         row.push(name);
         row
     };
-    let rows: Vec<Vec<String>> = shown.iter().enumerate().map(row).collect();
+    let mut file = vec!["-".to_owned()];
+    file.extend(cells(&tuned.choices.advice.file, options));
+    file.push("settings.toml".to_owned());
+    let rungs = shown.iter().enumerate().map(row);
+    let rows: Vec<Vec<String>> = std::iter::once(file).chain(rungs).collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(header(options));
     titles.push("setting".to_owned());
@@ -298,19 +304,13 @@ fn limits(tuned: &TuneResult) -> String {
         0 => String::new(),
         n => format!("\n{} on the page", show::several(n as u64, "more row")),
     };
-    for meaning in [
-        "* the setting of settings.toml",
-        "! above its limit, held out",
-    ] {
-        if rows.iter().any(|row| row[0].contains(&meaning[..1])) {
-            left += &format!("\n{meaning}");
-        }
+    if rows.iter().any(|row| row[0].contains('!')) {
+        left += "\n! above its limit, held out";
     }
     format!(
         "{}\n{}{left}",
         show::prose(&format!(
-            "What a limit on {} ({}) costs: each row is a limit, with the best setting of the grids that keeps it. The figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
-            options.limited().name,
+            "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, with the best setting of the grids that keeps it. Its figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
             options.limited().title_in(options.judge.unit)
         )),
         show::table_of(&titles, &rows, numbers)
