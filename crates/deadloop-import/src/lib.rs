@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use deadloop_corpus::option::FROM;
 use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
 mod formats;
@@ -411,7 +412,7 @@ impl Import {
         );
         WireFault::new(
             what,
-            "a recording of what a model said; --from for another format",
+            format!("a recording of what a model said; {FROM} for another format"),
         )
     }
 

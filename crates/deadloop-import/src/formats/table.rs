@@ -22,6 +22,10 @@ use crate::sessions::conversation::{Conversation, group_of, written};
 use crate::sessions::run_session::arguments;
 use crate::source::head::FormatCertainty;
 use crate::source::records::{self, FileShape, SourceRecord};
+use deadloop_corpus::option::{
+    FINISH_FIELD, GROUP_FIELD, ID_FIELD, MODEL_FIELD, REASONING_FIELD, RunOption, TEXT_FIELD,
+    TIME_FIELD,
+};
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript};
 use deadloop_detect::harness::did_you_mean;
 use deadloop_stream::fields::{self, Object};
@@ -49,7 +53,7 @@ const NAMED: usize = 40;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "table",
-    help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
+    help: "any JSON lines, CSV or Parquet by its columns; data sets of Hugging Face",
     by: FormatReader::Code {
         knows: |head| {
             let messages = head.any(|object| messages_of(object).is_some());
@@ -159,7 +163,7 @@ pub(crate) struct TableReader {
     /// Whether some record had the requested text.
     found: bool,
     /// Options with a column that no record had so far.
-    unfound: Vec<(&'static str, String)>,
+    unfound: Vec<(RunOption, String)>,
 }
 
 impl TableReader {
@@ -187,7 +191,7 @@ impl TableReader {
     }
 
     /// Describes an option's column that does not exist.
-    fn missing_column(&self, option: &str, column: &str) -> (String, String) {
+    fn missing_column(&self, option: RunOption, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
             self.seen.join(", ")
@@ -274,7 +278,7 @@ impl TableReader {
         &self,
         asked: Option<Value>,
         names: &[String],
-        option: &'static str,
+        option: RunOption,
         object: &mut Object,
         out: &mut Intake,
     ) -> Option<Value> {
@@ -308,7 +312,7 @@ impl TableReader {
             return Ok(there);
         }
         let field = asked.text.as_deref().unwrap_or("text");
-        let text = self.part(own, &self.columns.text, "--text-field", object, out);
+        let text = self.part(own, &self.columns.text, TEXT_FIELD, object, out);
         match text {
             Some(Value::String(text)) => {
                 if self.guesses() {
@@ -356,13 +360,7 @@ impl TableReader {
         out: &mut Intake,
     ) -> Result<(), WireFault> {
         let names = &self.columns.reasoning;
-        match self.part(
-            own.reasoning.take(),
-            names,
-            "--reasoning-field",
-            object,
-            out,
-        ) {
+        match self.part(own.reasoning.take(), names, REASONING_FIELD, object, out) {
             Some(Value::String(text)) if !text.is_empty() => {
                 let event = RecordedEvent::new(Body::Reasoning(text));
                 transcript.events.insert(0, event);
@@ -380,7 +378,7 @@ impl TableReader {
             one.tokens = count.and_then(|count| count.as_u64());
         }
         let names = &self.columns.finish;
-        let reason = self.part(own.finish.take(), names, "--finish-field", object, out);
+        let reason = self.part(own.finish.take(), names, FINISH_FIELD, object, out);
         let reason = match reason {
             Some(Value::Array(mut several)) if several.len() == 1 => several.pop(),
             other => other,
@@ -407,10 +405,10 @@ impl TableReader {
         out: &mut Intake,
     ) -> Result<(), WireFault> {
         let names = self.columns;
-        if let Some(id) = self.part(own.id, &names.id, "--id-field", object, out) {
+        if let Some(id) = self.part(own.id, &names.id, ID_FIELD, object, out) {
             transcript.id = label("id", id)?;
         }
-        let named = self.part(own.model, &names.model, "--model-field", object, out);
+        let named = self.part(own.model, &names.model, MODEL_FIELD, object, out);
         if let Some(named) = named.or(model) {
             transcript.model = match (named, out.options.fields.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => label("model", named)?,
@@ -443,7 +441,7 @@ impl TableReader {
             }
         });
         transcript.group = known.or(transcript.group.take());
-        let time = self.part(own.time, &names.time, "--time-field", object, out);
+        let time = self.part(own.time, &names.time, TIME_FIELD, object, out);
         keep(&mut transcript.meta, "time", time);
         Ok(())
     }
@@ -468,26 +466,26 @@ struct RecordParts {
 
 impl RecordParts {
     fn from_fields(fields: &ImportFields, object: &mut Object) -> Result<Self, WireFault> {
-        let mut part = |path: &Option<String>, option: &str| match path {
+        let mut part = |path: &Option<String>, option: RunOption| match path {
             None => Ok(None),
             Some(path) => column(object, path, option),
         };
         let parts = Self {
-            text: part(&fields.text, "--text-field")?,
-            reasoning: part(&fields.reasoning, "--reasoning-field")?,
-            finish: part(&fields.finish, "--finish-field")?,
-            id: part(&fields.id, "--id-field")?,
-            group: part(&fields.group, "--group-field")?,
+            text: part(&fields.text, TEXT_FIELD)?,
+            reasoning: part(&fields.reasoning, REASONING_FIELD)?,
+            finish: part(&fields.finish, FINISH_FIELD)?,
+            id: part(&fields.id, ID_FIELD)?,
+            group: part(&fields.group, GROUP_FIELD)?,
             grouped: fields.group.is_some(),
-            model: part(&fields.model, "--model-field")?,
-            time: part(&fields.time, "--time-field")?,
+            model: part(&fields.model, MODEL_FIELD)?,
+            time: part(&fields.time, TIME_FIELD)?,
         };
         Ok(parts)
     }
 }
 
 /// Takes the value at an option's path. A list in the path must be explicit: `[]` or `[0]`.
-fn column(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
+fn column(object: &mut Object, path: &str, option: RunOption) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
         let mut all = paths::all(object, path);
         return Ok(match all.len() {
@@ -540,7 +538,9 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
     if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
         Err(WireFault::new(
             "a text that is the JSON of an API",
-            "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
+            format!(
+                "what the model said, or {TEXT_FIELD} with a path into it (response.choices[0].message.content)"
+            ),
         ))
     } else {
         Ok(())
@@ -559,19 +559,19 @@ impl RecordReader for TableReader {
         };
         if self.found {
             for (option, column) in &self.unfound {
-                let (what, expected) = self.missing_column(option, column);
+                let (what, expected) = self.missing_column(*option, column);
                 out.warn(&first, &what, &expected);
             }
             return;
         }
         let (what, expected) = match &out.options.fields.text {
-            Some(text) => self.missing_column("--text-field", text),
+            Some(text) => self.missing_column(TEXT_FIELD, text),
             None => (
                 format!(
                     "no column that holds a text; the columns: {}",
                     self.seen.join(", ")
                 ),
-                "the column that holds the text, said with --text-field".to_owned(),
+                format!("the column that holds the text, said with {TEXT_FIELD}"),
             ),
         };
         out.nothing = Some(WireFault::new(what, expected));
@@ -650,7 +650,7 @@ fn prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Val
         if lookup(object, name).is_some_and(|(_, value)| value.is_string())
             && let Some((column, Value::String(text))) = take_column(object, name)
         {
-            out.guess("--group-field", &column);
+            out.guess(GROUP_FIELD, &column);
             asked.push(text);
         }
     }

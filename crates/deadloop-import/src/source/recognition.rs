@@ -17,6 +17,7 @@ use crate::source::records::{
 };
 use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raw_records::CountingReader;
+use deadloop_corpus::option::{FROM, TEXT_FIELD};
 use deadloop_stream::BOM;
 use deadloop_stream::wire::{WireFault, whole_escapes};
 
@@ -78,7 +79,7 @@ pub(crate) fn open(
         if let Some(format) = asked {
             if let Some(other) = told.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
-                return Err(WireFault::new(what, format!("--from {other}, or none")).into());
+                return Err(WireFault::new(what, format!("{FROM} {other}, or none")).into());
             }
             break (told, format, None);
         }
@@ -92,7 +93,7 @@ pub(crate) fn open(
             [only] => break (told, only, Some(sure)),
             [one, other, ..] => {
                 let what = format!("may be {} or {}: {}", one.name, other.name, sure.reason());
-                return Err(WireFault::new(what, "--from to say which").into());
+                return Err(WireFault::new(what, format!("{FROM} to say which")).into());
             }
         }
     };
@@ -222,8 +223,10 @@ fn foreign(head: &SourceHead, look: &FileHead) -> UnreadableFile {
         _ => "JSON of no known format",
     };
     if head.shape == FileShape::Text {
-        let expected = "a recording of a known format, or --from text where all of it is one answer of a model";
-        return no_recording(kind, kind, expected);
+        let expected = format!(
+            "a recording of a known format, or {FROM} text where all of it is one answer of a model"
+        );
+        return no_recording(kind, kind, &expected);
     }
     UnreadableFile {
         fault: unknown_format(head),
@@ -258,7 +261,7 @@ fn prose(head: &[u8]) -> &'static str {
 fn unknown_format(head: &SourceHead) -> WireFault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
     let expected = format!(
-        "--text-field with the field that holds the text (data.output leads into objects), or --from with one of: {}",
+        "{TEXT_FIELD} with the field that holds the text (data.output leads into objects), or {FROM} with one of: {}",
         names.join(", ")
     );
     let keys = head.objects().next().map(|object| {

@@ -2,10 +2,9 @@
 //!
 //! Nothing is replayed before it ends.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
@@ -62,6 +61,19 @@ pub struct SurveyRequest<'a> {
     pub entry: Option<&'a str>,
     /// The host of the run.
     pub host: &'a dyn Host,
+}
+
+impl<'a> SurveyRequest<'a> {
+    /// Creates the request of all transcripts.
+    pub fn all(path: &'a Path, host: &'a dyn Host) -> Self {
+        Self {
+            path,
+            selection: Selection::default(),
+            by: &[],
+            entry: None,
+            host,
+        }
+    }
 }
 
 /// Opens a corpus. Failure to open it is an error of usage.
@@ -165,13 +177,6 @@ pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
     } else {
         format!("-{}", crate::folder::fingerprint(&texts))
     })
-}
-
-impl CorpusSurvey {
-    /// Returns the ids of the selected transcripts.
-    pub fn ids(&self) -> HashSet<Arc<str>> {
-        self.cases.iter().map(|case| case.id.clone()).collect()
-    }
 }
 
 impl<C: CaseStore> CorpusSurvey<C> {
@@ -298,7 +303,8 @@ pub fn listing(problems: &[Problem]) -> String {
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }
 
-fn lines(problems: &[Problem]) -> String {
+/// Returns problems, one per line.
+pub(crate) fn lines(problems: &[Problem]) -> String {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }

@@ -101,13 +101,9 @@ impl ExplainRequest<'_> {
         let latency = judged.and_then(|j| j.latency);
         let period = self.span().and_then(|span| span.period);
         let names = guard.member_names();
-        let fired = |stop: &Stop| ExplainedAlarm {
-            member: names.get(stop.member).cloned().unwrap_or_default(),
-            channel: stop.channel,
-            kind: stop.kind,
-            exact: stop.exact.seen.units(stop.channel),
-            delivered: stop.delivered.seen.units(stop.channel),
-            detail: decided.detail(stop).map(str::to_owned),
+        let fired = |stop: &Stop| {
+            let member = names.get(stop.member).cloned().unwrap_or_default();
+            ExplainedAlarm::new(member, stop, decided)
         };
         let seat = |(name, member): (&String, &Member)| self.member_readings(name, member);
         ExplainedSetting {

@@ -266,15 +266,8 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     fn recorded_alarm(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
-            let decided = trial.decided;
-            decided.stop(&place.at).map(|stop| ExplainedAlarm {
-                member: String::new(),
-                channel: stop.channel,
-                kind: stop.kind,
-                exact: stop.exact.seen.units(stop.channel),
-                delivered: stop.delivered.seen.units(stop.channel),
-                detail: decided.detail(stop).map(str::to_owned),
-            })
+            let stop = trial.decided.stop(&place.at)?;
+            Some(ExplainedAlarm::new(String::new(), stop, trial.decided))
         })
     }
 }

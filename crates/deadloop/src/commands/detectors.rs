@@ -14,7 +14,9 @@ use serde_json::{Value as Json, json};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Failure, Outcome};
-use crate::{settings, show};
+use crate::host::Terminal;
+use crate::show;
+use deadloop_run::settings::SettingsReader;
 use deadloop_run::visible::visible_lines;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors tuned/settings.toml    # its guards in plain sentences; also recommended, or a preset\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
@@ -30,17 +32,19 @@ pub(crate) struct DetectorsArgs {
 }
 
 /// The width of the list, in columns.
-const WIDTH: u16 = 100;
+const WIDTH: usize = 100;
 
 pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
     let Some(name) = &args.name else {
         return all(global);
     };
+    let host = &Terminal::new(global);
+    let reader = SettingsReader::new(host);
     match (Detector::find(name), args.grid) {
         (Some(detector), true) => grid(detector, global),
         (Some(detector), false) => print_detector(detector, global),
         (None, true) => Err(unknown_name(name)),
-        (None, false) => match settings::settings(Some(Path::new(name)), &[]) {
+        (None, false) => match reader.settings(Some(Path::new(name)), &[]) {
             Ok(settings) => explain(&settings, global),
             Err(error) if name.contains(['/', '\\', '.']) => Err(error),
             Err(_) => Err(unknown_name(name)),
