@@ -48,7 +48,7 @@ impl Host for SilentHost {
     }
 
     fn begin(&self, _: Option<&'static str>) -> Box<dyn Progress + '_> {
-        Box::new(SilentProgress)
+        Box::new(())
     }
 
     fn notify(&self, _: &str) {}
@@ -56,9 +56,8 @@ impl Host for SilentHost {
     fn writes(&self, _: &Path) {}
 }
 
-struct SilentProgress;
-
-impl Progress for SilentProgress {
+/// Shows no progress.
+impl Progress for () {
     fn at(&self, _: u64, _: u64) {}
 }
 

@@ -74,28 +74,22 @@ pub mod visible;
 pub mod watch;
 mod words;
 
-pub use budget::budget;
-pub use cases::cases;
-pub use check::check;
-pub use compare::compare;
 pub use corpus::case_store::CaseStore;
 pub use corpus::places::Places;
 pub use corpus::survey::{CorpusSurvey, SurveyRequest, open, survey, survey_with};
 pub use deadloop_corpus::option;
-pub use explain::explain;
 pub use failure::{Code, Failure, RunResult};
 pub use folder::answer::{FolderAnswer, FolderContent};
 pub use folder::outputs::prove_folder_of;
 pub use folder::{Folder, REPORT_FILES, result_files};
 pub use host::{Host, Progress, SilentHost, watched};
-pub use import::import;
-pub use label::label;
 pub use merge::{PartSummary, ShardParts};
-pub use repair::repair;
 pub use replay::request::{Request, SEALED, record};
 pub use replay::subject_run::{AnsweredRun, Answers, ask};
 pub use replay::units::first_unit;
-pub use replay::{ReplayOptions, ReplayRun, RunOutcome, replay, replay_plan};
-pub use report::report;
-pub use sweep::sweep;
+pub use replay::{ReplayOptions, ReplayRun, RunOutcome, replay_plan};
 pub use words::{count, number, per, percent, several, typed};
+pub use {
+    budget::budget, cases::cases, check::check, compare::compare, explain::explain, import::import,
+    label::label, repair::repair, replay::replay, report::report, sweep::sweep,
+};

@@ -185,7 +185,14 @@ fn judge(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswe
             });
         }
     };
-    let mut compared = PinnedComparison::new((base, new), comparison, rules);
+    let mut compared = PinnedComparison {
+        base,
+        new,
+        options: rules,
+        comparison,
+        pinned: Vec::new(),
+        command: None,
+    };
     explain_flips(&mut compared, options);
     check_pins(&pins, &mut compared, host)?;
     folder.write(&compared)?;

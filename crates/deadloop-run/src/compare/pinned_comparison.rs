@@ -25,21 +25,6 @@ pub struct PinnedComparison {
 }
 
 impl PinnedComparison {
-    pub(super) fn new(
-        (base, new): (Side, Side),
-        comparison: Comparison,
-        options: CompareOptions,
-    ) -> Self {
-        Self {
-            base,
-            new,
-            options,
-            comparison,
-            pinned: Vec::new(),
-            command: None,
-        }
-    }
-
     /// Formats the number of transcripts, and of each kind.
     pub(super) fn numbers(&self) -> String {
         let c = &self.comparison;

@@ -24,7 +24,7 @@ use crate::replay::programs;
 const NEAREST: usize = 3;
 
 /// A transcript to explain, and the options for it.
-pub struct ExplainRequest<'a> {
+pub(crate) struct ExplainRequest<'a> {
     /// The transcript.
     pub transcript: &'a Transcript,
     /// The case of the transcript, with its label.
@@ -42,7 +42,11 @@ impl ExplainRequest<'_> {
     ///
     /// # Errors
     /// Returns an error if a program does not start or the host stops it.
-    pub fn explain(&self, named: &[(String, Settings)], host: &dyn Host) -> RunResult<Explanation> {
+    pub(crate) fn explain(
+        &self,
+        named: &[(String, Settings)],
+        host: &dyn Host,
+    ) -> RunResult<Explanation> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
         let programs = programs::start(&plan, host)?;
@@ -185,7 +189,7 @@ impl ExplainRequest<'_> {
     }
 
     /// Returns the text around the labelled onset and the alarm, or around the nearest miss.
-    pub fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
+    pub(crate) fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
         let shown = told.shown_fact();
         let of_channel = |channel| {
             let lane = self.channel(channel);

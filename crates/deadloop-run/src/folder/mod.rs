@@ -194,7 +194,7 @@ impl Folder {
 }
 
 /// Returns a short hash of everything that a result depends on.
-pub fn fingerprint(parts: &[String]) -> String {
+pub(crate) fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
     digest
         .iter()

@@ -91,7 +91,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 
 /// Refuses outputs that would overwrite an input or another output, even if others may be overwritten. `written` pairs each output
 /// with its option. `read` holds files and corpora.
-pub fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
+pub(crate) fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
     let files: Vec<PathBuf> = read.iter().flat_map(|path| parts(path)).collect();
     let corpora: Vec<PathBuf> = read
         .iter()

@@ -16,7 +16,6 @@ use std::collections::BTreeMap;
 
 pub use command::{ReplayOptions, replay};
 use deadloop_corpus::Entry;
-use deadloop_detect::harness::DETECTORS;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{BlockDecision, JournalEntry, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
@@ -32,11 +31,12 @@ use crate::folder::answer::{FolderAnswer, FolderContent};
 use crate::host::Host;
 use crate::layout::TextDocument;
 use crate::merge::{self, PartSummary};
+use crate::option::UNIT;
 use crate::replay::notice::noticed_faults;
 use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
 use crate::replay::subject_run::{AnsweredRun, OpenRun};
-use crate::replay::units::{of_choice_first, other_unit};
+use crate::replay::units::of_choice_first;
 
 /// The outcome of a request.
 pub enum RunOutcome<R> {
@@ -126,7 +126,9 @@ pub fn replay_plan(
     alter(cases, plan);
     let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
-        return Err(other_unit(judge.unit));
+        let unit = judge.unit;
+        let what = format!("labels count in {unit}; say so with {UNIT} {unit}");
+        return Err(Code::Usage.error(what));
     }
     let worth = request.judging.worth(current, cases, judge.unit);
     let programs = match request.output.folder.parts {
@@ -171,10 +173,7 @@ fn alter(cases: &mut PackedCases, plan: &Plan) {
 
 /// Adds the fields of guards to a manifest.
 fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
-    let versions = DETECTORS.iter();
-    manifest.detectors = versions
-        .map(|d| (d.name.into(), u64::from(d.version)))
-        .collect();
+    manifest.detectors = merge::versions();
     manifest.judge = judge;
     manifest.worth = worth;
     manifest.cells = plan.cells() as u64;

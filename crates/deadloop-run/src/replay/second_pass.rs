@@ -13,7 +13,7 @@ use crate::host::{Host, watched};
 use crate::replay::ReplayRun;
 
 /// Another pass over the corpus of a finished run.
-pub struct SecondPass<'a> {
+pub(crate) struct SecondPass<'a> {
     /// The run.
     pub done: &'a ReplayRun,
     /// The label of the progress bar.
@@ -30,7 +30,7 @@ impl SecondPass<'_> {
     ///
     /// # Errors
     /// Returns an error if the host stops the pass or `sink` fails.
-    pub fn some<T: Send>(
+    pub(crate) fn some<T: Send>(
         &self,
         cases: &(impl CaseSet + Sync + ?Sized),
         wanted: &dyn Fn(usize) -> bool,

@@ -265,7 +265,7 @@ fn put_together<S: Subject, C: CaseStore>(
 }
 
 /// Turns an error that ended a run early into a failure.
-pub fn failed(error: RunError) -> Failure {
+pub(crate) fn failed(error: RunError) -> Failure {
     match error {
         RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{error}; the same command goes on from there"))

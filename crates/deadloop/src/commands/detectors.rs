@@ -122,9 +122,15 @@ fn all(global: GlobalArgs) -> Outcome {
         every.push(as_json(detector, &presets));
         rows.push(vec![
             detector.name.to_owned(),
-            in_short(detector.about).to_owned(),
+            // The rest is shown if the detector is described in full.
+            detector
+                .about
+                .split(": ")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             watches(detector).to_owned(),
-            on_alarm(detector).to_owned(),
+            detector.response.name().to_owned(),
             presets.len().to_string(),
         ]);
     }
@@ -144,16 +150,6 @@ fn all(global: GlobalArgs) -> Outcome {
         "deadloop detectors periodic --grid > grid.toml",
     ];
     show::next(&next, global)
-}
-
-/// Returns the description up to the colon. The rest is shown only if the detector is described in full.
-fn in_short(about: &str) -> &str {
-    about.split(": ").next().unwrap_or(about)
-}
-
-/// Returns the name of the response to an alarm.
-fn on_alarm(detector: &Detector) -> &'static str {
-    detector.response.name()
 }
 
 /// Returns the channels that a guard watches by default.
@@ -251,7 +247,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly, "examples": detector.examples,
-        "watches": watches(detector), "on_alarm": on_alarm(detector),
+        "watches": watches(detector), "on_alarm": detector.response.name(),
         "live": matches!(detector.measure, Measurement::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

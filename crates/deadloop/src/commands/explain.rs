@@ -71,7 +71,8 @@ impl ResultInputs {
                 (files.collect(), replay.judge)
             }
             Command::Tune(tune) => (
-                chosen_settings(dir),
+                // Only if a setting was chosen is there such a file.
+                Vec::from_iter(Some(dir.join("settings.toml")).filter(|file| is_named(file))),
                 JudgingOptions {
                     set: Vec::new(),
                     per: None,
@@ -86,15 +87,5 @@ impl ResultInputs {
             settings,
             judge,
         }))
-    }
-}
-
-/// Returns the settings file that `tune` wrote, if it chose a setting.
-fn chosen_settings(dir: &Path) -> Vec<PathBuf> {
-    let file = dir.join("settings.toml");
-    if is_named(&file) {
-        vec![file]
-    } else {
-        Vec::new()
     }
 }

@@ -298,7 +298,9 @@ impl WatchSummary<'_> {
     fn alarm(&self, alarm: &Alarm) -> Outcome {
         // The exit code is the same whether or not the output is read.
         let _ = self.print_result("alarm", || {
-            show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
+            let (kind, channel) = (alarm.kind, alarm.channel);
+            let title = format!("{kind} in {channel}, by {}/{}", alarm.detector, alarm.check);
+            show::table(&["would abort", &title], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
             show::remark(alarm.user_message());
@@ -424,12 +426,14 @@ impl WatchSummary<'_> {
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
         let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
-        let (begins, what) = match (alarm.kind, alarm.period.count()) {
-            (Kind::Fault(_), _) => ("from about", ("what came", alarm.unit.clone())),
-            (_, 0) => ("repeats from about", repeats(alarm)),
-            _ => ("second copy at", repeats(alarm)),
+        let (begins, what, of) = match (alarm.kind, alarm.period.count()) {
+            (Kind::Fault(_), _) => ("from about", "what came", alarm.unit.clone()),
+            (_, period) => {
+                let begins = ["repeats from about", "second copy at"][usize::from(period > 0)];
+                let of = format!("{}: {:?}", alarm.what(), alarm.unit);
+                (begins, "what repeats", of)
+            }
         };
-        let (what, of) = what;
         let rows = [
             ("known after", units(alarm.exact)),
             ("arrived by", units(alarm.delivered)),
@@ -439,16 +443,4 @@ impl WatchSummary<'_> {
         ];
         rows.map(|(name, value)| vec![name.into(), value]).into()
     }
-}
-
-fn repeats(alarm: &Alarm) -> (&'static str, String) {
-    let what = format!("{}: {:?}", alarm.what(), alarm.unit);
-    ("what repeats", what)
-}
-
-fn title(alarm: &Alarm) -> String {
-    format!(
-        "{} in {}, by {}/{}",
-        alarm.kind, alarm.channel, alarm.detector, alarm.check
-    )
 }

@@ -17,13 +17,13 @@ use deadloop_run::{REPORT_FILES, result_files};
 use crate::exit::{Code, Outcome};
 
 /// A page: its path below the folder of the reference, its depth in the contents, and its text.
-pub struct ReferencePage {
+pub(super) struct ReferencePage {
     /// The path, with `/`.
-    pub path: String,
+    pub(super) path: String,
     /// The depth in the contents: 0 or 1.
-    pub depth: usize,
+    pub(super) depth: usize,
     /// The text, which begins with its title.
-    pub text: String,
+    pub(super) text: String,
 }
 
 /// Returns all pages of the reference in the order of the contents, those of the commands first. The last page is
@@ -31,7 +31,7 @@ pub struct ReferencePage {
 ///
 /// # Errors
 /// Returns an error if the presets that ship with a detector cannot be read.
-pub fn leaves(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
+pub(super) fn leaves(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
     let mut all = commands;
     all.extend(detectors()?);
     all.extend(repairers()?);
@@ -47,7 +47,7 @@ pub fn leaves(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
 }
 
 /// Creates a page of the reference.
-pub fn leaf(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
+pub(super) fn leaf(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
     ReferencePage {
         path: path.into(),
         depth,
@@ -122,13 +122,13 @@ fn escape_markdown(text: &str) -> String {
 }
 
 /// Formats a row of a Markdown table.
-pub fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(escape_markdown).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// Formats the head of a Markdown table.
-pub fn head(names: &[&str]) -> String {
+pub(super) fn head(names: &[&str]) -> String {
     format!(
         "{}|{}\n",
         row(names.iter().copied()),
