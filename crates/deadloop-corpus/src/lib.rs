@@ -7,6 +7,7 @@
 //! | what readers of foreign formats share with it | [`files`] |
 //! | thinking in tags, separated from the answer | `think` of deadloop-stream |
 //! | near-duplicates | `near/` |
+//! | options, as messages name them | [`option`] |
 //!
 //! [`Corpus::open`] opens a folder or file, [`Corpus::raws`] reads it in order without decoding, [`Corpus::parse`]
 //! decodes one record and may run on any thread. This crate does not interpret labels: [`Entry::labels`] is only passed
@@ -20,6 +21,7 @@
 
 pub mod files;
 mod near;
+pub mod option;
 pub mod transcript;
 
 pub use deadloop_detect as detect;

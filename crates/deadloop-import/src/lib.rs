@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use deadloop_corpus::option::FROM;
 use deadloop_corpus::{Corpus, Entry, Ids, MAX_LINE, Place, Problem};
 
 mod formats;
@@ -397,8 +398,10 @@ impl Import {
         let what = format!(
             "no text, call or result of a model in {records} record{plural} of {name}{kinds}"
         );
-        let expected = "a recording of what a model said; --from for another format";
-        WireFault::new(what, expected)
+        WireFault::new(
+            what,
+            format!("a recording of what a model said; {FROM} for another format"),
+        )
     }
 
     /// Passes a record to the reader.

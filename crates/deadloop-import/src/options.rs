@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use crate::source::files::FileStamp;
 use deadloop_corpus::ThinkOptions;
+use deadloop_corpus::option::{
+    FINISH_FIELD, GROUP_FIELD, ID_FIELD, MODEL_FIELD, REASONING_FIELD, RunOption, TEXT_FIELD,
+    TIME_FIELD,
+};
 
 /// The options of an import.
 #[derive(Clone, Debug, Default)]
@@ -48,26 +52,26 @@ pub struct ImportFields {
 
 impl ImportFields {
     /// Returns every option with its column.
-    pub(crate) fn options(&self) -> [(&'static str, Option<&String>); 7] {
+    pub(crate) fn options(&self) -> [(RunOption, Option<&String>); 7] {
         [
-            ("--text-field", self.text.as_ref()),
-            ("--reasoning-field", self.reasoning.as_ref()),
-            ("--finish-field", self.finish.as_ref()),
-            ("--id-field", self.id.as_ref()),
-            ("--group-field", self.group.as_ref()),
-            ("--model-field", self.model.as_ref()),
-            ("--time-field", self.time.as_ref()),
+            (TEXT_FIELD, self.text.as_ref()),
+            (REASONING_FIELD, self.reasoning.as_ref()),
+            (FINISH_FIELD, self.finish.as_ref()),
+            (ID_FIELD, self.id.as_ref()),
+            (GROUP_FIELD, self.group.as_ref()),
+            (MODEL_FIELD, self.model.as_ref()),
+            (TIME_FIELD, self.time.as_ref()),
         ]
     }
 
     /// Returns the column of an option.
-    pub(crate) fn column_of(&self, option: &str) -> Option<&String> {
+    pub(crate) fn column_of(&self, option: RunOption) -> Option<&String> {
         let mut all = self.options().into_iter();
         all.find(|(name, _)| *name == option)?.1
     }
 
     /// Returns the first option with a column.
-    pub(super) fn first(&self) -> Option<(&'static str, &String)> {
+    pub(super) fn first(&self) -> Option<(RunOption, &String)> {
         let mut all = self.options().into_iter();
         all.find_map(|(name, field)| Some((name, field?)))
     }

@@ -12,6 +12,7 @@ use crate::formats::table::TableReader;
 use crate::sessions::log::{LogFormat, LogReader};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::{FileShape, SourceRecord};
+use deadloop_corpus::option::RunOption;
 use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
@@ -179,7 +180,7 @@ pub(crate) struct Intake {
 }
 
 /// Guesses on the columns of a table, as the options that would set them.
-pub(crate) type ColumnGuesses = BTreeMap<&'static str, String>;
+pub(crate) type ColumnGuesses = BTreeMap<RunOption, String>;
 
 impl Intake {
     pub(super) fn new(options: ImportOptions) -> Self {
@@ -217,8 +218,8 @@ impl Intake {
     }
 
     /// Records a guess on the column of an option.
-    pub(crate) fn guess(&mut self, option: &'static str, column: &str) {
-        if !self.guessed.contains_key(option) {
+    pub(crate) fn guess(&mut self, option: RunOption, column: &str) {
+        if !self.guessed.contains_key(&option) {
             self.guessed.insert(option, column.to_owned());
         }
     }

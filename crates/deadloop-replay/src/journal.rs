@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use deadloop_corpus::option::{FORCE, OUT};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -40,12 +41,12 @@ pub struct JournalEntry<T> {
 pub enum JournalError {
     /// The journal belongs to other inputs.
     #[error(
-        "{}: belongs to an unfinished run of other inputs (corpus, grid, options or version changed); finish that one, choose another --out, or start anew with --force",
-        .0.display()
+        "{}: belongs to an unfinished run of other inputs (corpus, grid, options or version changed); finish that one, choose another {out}, or start anew with {force}",
+        .0.display(), out = OUT, force = FORCE
     )]
     OtherInputs(PathBuf),
     /// Another run has locked the journal.
-    #[error("{}: another run writes to this folder; wait for it, or choose another --out", .0.display())]
+    #[error("{}: another run writes to this folder; wait for it, or choose another {out}", .0.display(), out = OUT)]
     Busy(PathBuf),
     /// The journal cannot be read or written.
     #[error("{}: {}", .0.display(), .1)]

@@ -1,6 +1,6 @@
 //! [`Failure`]: an error with its kind.
 //!
-//! A caller that shows errors to people chooses the exit code of each kind, and its own names of options
+//! A caller that shows errors to people chooses its own names of options
 //! ([`name_options`](crate::option::name_options)).
 
 use std::fmt::Display;
@@ -18,30 +18,43 @@ pub struct Failure {
 /// The result of a fallible step of a run.
 pub type RunResult<T = ()> = Result<T, Failure>;
 
-/// The kinds of failures.
+/// The kinds of failures, with their exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Code {
     /// An unexpected error.
-    Unexpected,
+    Unexpected = 1,
     /// Wrong usage, or a bad settings, grid or corpus file.
-    Usage,
+    Usage = 2,
     /// Two results that cannot be compared.
-    NotComparable,
+    NotComparable = 3,
     /// A filter matched nothing.
-    NothingSelected,
+    NothingSelected = 4,
     /// Too little data for the request.
-    TooLittle,
+    TooLittle = 5,
     /// No setting satisfies the constraints.
-    Infeasible,
+    Infeasible = 6,
     /// A live stream was stopped.
-    Alarm,
+    Alarm = 10,
     /// A gate failed.
-    GateFailed,
+    GateFailed = 100,
     /// The host stopped the run, by [`Host::cancel`](crate::Host::cancel).
-    Interrupted,
+    Interrupted = 130,
 }
 
 impl Code {
+    /// Returns the exit code of a program.
+    pub fn exit(self) -> u8 {
+        self as u8
+    }
+
+    /// Returns the kind of failure that ends a finished run with an exit code.
+    pub(crate) fn of_result(exit: u8) -> Self {
+        let kinds = [Self::Usage, Self::TooLittle, Self::Infeasible];
+        let kind = kinds.into_iter().find(|kind| kind.exit() == exit);
+        kind.unwrap_or(Self::Unexpected)
+    }
+
     /// Creates a failure of this kind.
     pub fn error(self, error: impl Display) -> Failure {
         self.because(anyhow::anyhow!("{error}"))

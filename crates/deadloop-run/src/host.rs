@@ -1,11 +1,13 @@
 //! [`Host`]: the caller of a run, which shows progress and can stop it.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_replay::Watcher;
+use deadloop_corpus::{Corpus, Entry, Problem};
+use deadloop_replay::{Interruption, Watcher, each};
 
-use crate::failure::Code;
+use crate::failure::{Code, RunResult};
 
 /// The caller of a run.
 pub trait Host: Sync {
@@ -28,11 +30,6 @@ pub trait Host: Sync {
     fn command_line(&self) -> Vec<String> {
         Vec::new()
     }
-
-    /// Returns the exit code of each kind of failure, for the manifest of results.
-    fn exit_codes(&self) -> fn(Code) -> u8 {
-        |_| 1
-    }
 }
 
 /// The progress of a pass.
@@ -51,7 +48,7 @@ impl Host for SilentHost {
     }
 
     fn begin(&self, _: Option<&'static str>) -> Box<dyn Progress + '_> {
-        Box::new(SilentProgress)
+        Box::new(())
     }
 
     fn notify(&self, _: &str) {}
@@ -59,9 +56,8 @@ impl Host for SilentHost {
     fn writes(&self, _: &Path) {}
 }
 
-struct SilentProgress;
-
-impl Progress for SilentProgress {
+/// Shows no progress.
+impl Progress for () {
     fn at(&self, _: u64, _: u64) {}
 }
 
@@ -72,4 +68,24 @@ pub fn watched<T>(host: &dyn Host, what: &'static str, pass: impl FnOnce(&Watche
         cancel: host.cancel(),
         progress: &|read, total| progress.at(read, total),
     })
+}
+
+/// Reads every record of a corpus and returns what `look` finds, in the order of the corpus. `what` names the pass, and
+/// `interrupted` is the message of one that the host stopped.
+pub(crate) fn find_in<T: Send>(
+    corpus: &Corpus,
+    host: &dyn Host,
+    (what, interrupted): (&'static str, &'static str),
+    look: impl Fn(Result<Entry, Problem>) -> Option<T> + Sync,
+) -> RunResult<Vec<T>> {
+    let mut all = Vec::new();
+    let keep = |found| {
+        all.extend(found);
+        ControlFlow::Continue(())
+    };
+    watched(host, what, |watch| {
+        each(corpus, watch, |entry, _| look(entry), keep)
+    })
+    .map_err(|Interruption| Code::Interrupted.error(interrupted))?;
+    Ok(all)
 }

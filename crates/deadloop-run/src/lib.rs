@@ -1,51 +1,38 @@
-//! Runs of deadloop as library calls: replay, tune, check, import, explain.
+//! The commands of deadloop as library calls: options in, an answer out.
 //!
-//! The commands of the program, tests and embedding programs call this crate. It uses no terminal, no arguments and
-//! no signals.
+//! The program, tests and embedding programs call this crate. It uses no terminal, no arguments and no signals. The
+//! options of a command derive serde, and clap with the feature `clap`. An answer is `Serialize` and `Display`:
+//! `{answer:80}` folds its text to 80 columns, `{answer:#}` has colours.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the request and its options | [`Request`], [`options`] |
+//! | a command | [`replay()`], [`sweep()`], [`compare()`], [`explain()`], [`report()`], [`check()`], [`cases()`], [`import()`], [`label()`], [`repair()`], [`budget()`], [`tune`], [`synth`] |
+//! | options that commands share | [`options`] |
 //! | the caller: progress, a stop, messages | [`Host`], [`SilentHost`] |
-//! | from a plan and a corpus to a result folder | [`replay()`], [`ReplayRun`] |
-//! | any other subject over a corpus | [`ask`], [`Answers`] |
-//! | the choice of a setting | [`tune`] |
-//! | excerpts of transcripts, for a report | [`OpeningOptions`] |
+//! | the answer of a command that leaves a folder | [`FolderAnswer`] |
+//! | a text for people, fitted to a width | [`layout`] |
+//! | settings and grids from files | [`settings`] |
+//! | any plan, or any other subject, over a corpus | [`Request`], [`replay_plan()`], [`ask`] |
 //! | the first pass over a corpus | [`survey`], [`CorpusSurvey`] |
-//! | the folder, and inputs kept from being overwritten | [`Folder`], [`apart`] |
-//! | repairers of faulty streams, measured | [`repair`] |
-//! | context budgets, simulated | [`budget`] |
-//! | a corpus checked for misleading figures | [`check`] |
-//! | a corpus made from a spec | [`synth`] |
-//! | an imported corpus | [`import`] |
-//! | JSON Schemas of the files that people write | [`generate::schemas`] |
-//! | labels proposed, reviewed, compared, merged | [`label`] |
+//! | a review of labels by a person | [`label::review`] |
 //! | a transcript as text for a person | [`show`] |
-//! | a transcript explained | [`explain`] |
-//! | a corpus on several machines | [`ShardParts`], [`PartSummary`] |
-//! | a pinned case from a recording | [`recorded_case()`] |
-//! | claims about a guard | [`judge_claims`] |
-//! | pinned cases compared with settings | [`cases`] |
+//! | a corpus on several machines | [`ShardParts`] |
 //! | a setting as the configuration of another guard | [`export`] |
 //! | a live stream watched, copied, recorded | [`watch`] |
-//! | detectors that are programs | [`replay::programs`] |
+//! | JSON Schemas of the files that people write | [`schemas`] |
 //! | errors, their kinds and options | [`Failure`], [`Code`], [`option`] |
 //!
 //! ```no_run
-//! use deadloop_detect::Settings;
-//! use deadloop_replay::Plan;
-//! use deadloop_run::{SilentHost, RunOutcome, Request, replay};
+//! use deadloop_run::{ReplayOptions, SilentHost, replay};
 //!
-//! let settings = Settings::default();
-//! let mut plan = Plan::default();
-//! let cell = plan.add_settings(&settings);
-//! let host = SilentHost::default();
-//! let request = Request::new("recordings".as_ref(), "replayed".as_ref(), &host);
-//! if let RunOutcome::Ran(done) = replay(&request, &plan, &settings)? {
-//!     let evidence = done.evidence(&plan)?;
-//!     done.score(&evidence, &[cell], &[], true)?;
-//!     done.finish(Ok(()), |folder, _| Ok(println!("{}", folder.display())))?;
-//! }
+//! let options = ReplayOptions {
+//!     corpus: "recordings".into(),
+//!     settings: vec!["settings.toml".into()],
+//!     out: "replayed".into(),
+//!     ..ReplayOptions::default()
+//! };
+//! let answer = replay(&options, &SilentHost::default())?;
+//! println!("{answer}");
 //! # Ok::<(), deadloop_run::Failure>(())
 //! ```
 
@@ -55,51 +42,54 @@
     reason = "they panic where nobody reads any more"
 )]
 
+#[macro_use]
+pub mod options;
+
 pub mod budget;
 pub mod cases;
 pub mod check;
+pub mod compare;
 pub mod corpus;
 pub mod explain;
 pub mod export;
 mod failure;
 mod folder;
-pub mod generate;
 mod host;
 pub mod import;
 pub mod label;
+pub mod layout;
 mod merge;
-pub mod option;
 #[cfg(feature = "clap")]
 pub mod option_words;
-pub mod options;
 pub mod repair;
 pub mod replay;
+pub mod report;
+pub mod schemas;
+pub mod settings;
 pub mod show;
+pub mod sweep;
 pub mod synth;
 pub mod tune;
 pub mod visible;
 pub mod watch;
 mod words;
 
-pub use cases::recorded_case::recorded_case;
-pub use check::claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
 pub use corpus::case_store::CaseStore;
 pub use corpus::places::Places;
-pub use corpus::survey::{
-    CorpusSurvey, SurveyRequest, foreign, listing, open, refuse_machine, rejected_row, survey,
-    survey_with,
-};
+pub use corpus::survey::{CorpusSurvey, SurveyRequest, open, survey, survey_with};
+pub use deadloop_corpus::option;
 pub use failure::{Code, Failure, RunResult};
-pub use folder::manifest::now;
-pub use folder::outputs::apart;
-pub use folder::{Folder, FolderState, REPORT_FILES, fingerprint, result_files};
+pub use folder::answer::{FolderAnswer, FolderContent};
+pub use folder::outputs::prove_folder_of;
+pub use folder::{Folder, REPORT_FILES, result_files};
 pub use host::{Host, Progress, SilentHost, watched};
 pub use merge::{PartSummary, ShardParts};
-pub use replay::notice::notice;
-pub use replay::opened_transcripts::{Focus, OpeningOptions};
 pub use replay::request::{Request, SEALED, record};
-pub use replay::second_pass::SecondPass;
-pub use replay::subject_run::{AnsweredRun, Answers, ask, failed};
+pub use replay::subject_run::{AnsweredRun, Answers, ask};
 pub use replay::units::first_unit;
-pub use replay::{MacroMeans, ReplayRun, RunOutcome, name, replay};
+pub use replay::{ReplayOptions, ReplayRun, RunOutcome, replay_plan};
 pub use words::{count, number, per, percent, several, typed};
+pub use {
+    budget::budget, cases::cases, check::check, compare::compare, explain::explain, import::import,
+    label::label, repair::repair, replay::replay, report::report, sweep::sweep,
+};

@@ -24,6 +24,12 @@ pub const TRANSIENT: &[WordHelp] = &[
     ("clean", "As clean text"),
     ("loop", "As loops"),
 ];
+/// The words of `StreamFormat`.
+pub const FORMATS: &[WordHelp] = &[
+    ("text", "Plain text, though it may look like JSON"),
+    ("jsonl", "JSON lines, one object a line"),
+    ("sse", "Server-sent events"),
+];
 /// The words of `FailCondition`.
 pub const FAILS: &[WordHelp] = &[
     ("regressed", "Significantly worse, by more than noise"),
@@ -52,6 +58,7 @@ where
 
 #[cfg(test)]
 mod tests {
+    use deadloop_corpus::StreamFormat;
     use deadloop_detect::Unit;
     use deadloop_detect::harness::TextScope;
     use deadloop_score::{FailCondition, Transient};
@@ -72,6 +79,7 @@ mod tests {
         assert_eq!(all_read::<Unit>(UNITS), Unit::ALL.len());
         assert_eq!(all_read::<TextScope>(PER), TextScope::ALL.len());
         assert_eq!(all_read::<Transient>(TRANSIENT), 3);
+        assert_eq!(all_read::<StreamFormat>(FORMATS), StreamFormat::ALL.len());
         assert_eq!(all_read::<FailCondition>(FAILS), FAILS.len());
     }
 }

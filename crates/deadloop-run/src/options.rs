@@ -13,41 +13,88 @@ use deadloop_score::{CaseSet, JudgeOptions, Stakes, Transient, mean_clean, units
 use serde::{Deserialize, Serialize};
 
 use crate::failure::{Code, RunResult};
+use crate::host::Host;
 use crate::merge::ShardParts;
 use crate::option::{MODEL, UNIT, WHERE};
 #[cfg(feature = "clap")]
 use crate::option_words::{PER, TRANSIENT, UNITS, word};
+use crate::settings::SettingsReader;
+
+/// Declares the options of a command: a struct that serde reads with defaults, and with the feature `clap` the command
+/// line by the attributes `command` and `arg`, with its documentation as help.
+macro_rules! options {
+    (without Default; $($rest:tt)*) => { options! { @ [] $($rest)* } };
+    (@ [$($default:ident)?]
+        $(#[doc = $about:tt])*
+        $(#[command($($head:tt)*)])*
+        $(#[serde($($strict:tt)*)])?
+        pub struct $name:ident { $(
+            $(#[doc = $doc:tt])*
+            $(#[arg($($arg:tt)*)])?
+            $(#[command($($command:tt)*)])?
+            $(#[serde($($serde:tt)*)])?
+            pub $field:ident: $type:ty,
+        )* }
+    ) => {
+        $(#[doc = $about])*
+        #[derive(Clone, Debug, $($default,)? ::serde::Serialize, ::serde::Deserialize)]
+        #[serde(default, $($($strict)*)?)]
+        #[cfg_attr(feature = "clap", derive(clap::Args))]
+        $(#[cfg_attr(feature = "clap", command($($head)*))])*
+        pub struct $name { $(
+            $(#[doc = $doc])*
+            $(#[cfg_attr(feature = "clap", arg($($arg)*))])?
+            $(#[cfg_attr(feature = "clap", command($($command)*))])?
+            $(#[serde($($serde)*)])?
+            pub $field: $type,
+        )* }
+    };
+    ($($rest:tt)*) => { options! { @ [Default] $($rest)* } };
+}
+
+/// Serializes a type as a JSON value.
+macro_rules! serialize_as_json {
+    ($type:ty, $this:ident => $json:expr) => {
+        impl ::serde::Serialize for $type {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let $this = self;
+                ::serde::Serialize::serialize(&$json, serializer)
+            }
+        }
+    };
+}
 
 /// The default seed.
 const SEED: u64 = 1;
 
-/// The filters that select transcripts, and the handling of bad ones.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Selecting"))]
-pub struct SelectionOptions {
-    /// Only models whose names match; may be repeated
-    #[cfg_attr(feature = "clap", arg(long = "model", value_name = "GLOB"))]
-    pub models: Vec<String>,
-    /// Only this split
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
-    pub split: Option<String>,
-    /// Only transcripts whose field has this value, as lang=en or meta.source=mine; may be repeated
-    #[cfg_attr(feature = "clap", arg(long = "where", value_name = "KEY=VALUE"))]
-    pub wheres: Vec<String>,
-    /// Only the first N transcripts that match
-    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
-    pub limit: Option<usize>,
-    /// Only N of these, drawn at random
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, value_name = "N"))]
-    pub sample: Option<usize>,
-    /// The seed of all random draws
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, value_name = "S", default_value_t = SEED))]
-    pub seed: u64,
-    /// The handling of a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, value_enum, default_value_t = OnBad::Fail))]
-    pub on_bad: OnBad,
+options! {
+    without Default;
+    /// The filters that select transcripts, and the handling of bad ones.
+    #[command(next_help_heading = "Selecting")]
+    #[serde(deny_unknown_fields)]
+    pub struct SelectionOptions {
+        /// Only models whose names match; may be repeated
+        #[arg(long = "model", value_name = "GLOB")]
+        pub models: Vec<String>,
+        /// Only this split
+        #[arg(long, value_name = "NAME")]
+        pub split: Option<String>,
+        /// Only transcripts whose field has this value, as lang=en or meta.source=mine; may be repeated
+        #[arg(long = "where", value_name = "KEY=VALUE")]
+        pub wheres: Vec<String>,
+        /// Only the first N transcripts that match
+        #[arg(long, value_name = "N")]
+        pub limit: Option<usize>,
+        /// Only N of these, drawn at random
+        #[arg(long, hide_short_help = true, value_name = "N")]
+        pub sample: Option<usize>,
+        /// The seed of all random draws
+        #[arg(long, hide_short_help = true, value_name = "S", default_value_t = SEED)]
+        pub seed: u64,
+        /// The handling of a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
+        #[arg(long, hide_short_help = true, value_enum, default_value_t = OnBad::Fail)]
+        pub on_bad: OnBad,
+    }
 }
 
 /// The handling of bad lines.
@@ -61,32 +108,32 @@ pub enum OnBad {
     Skip,
 }
 
-/// The options for judging alarms (reports/METHOD.md).
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Judging"))]
-pub struct JudgingOptions {
-    /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
-    #[cfg_attr(feature = "clap", arg(long = "set", value_name = "KEY=VALUE"))]
-    pub set: Vec<String>,
-    /// Replay all text in chunks of N chars, instead of as it was recorded
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, value_name = "N"))]
-    pub chunks: Option<NonZeroU64>,
-    /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS)))]
-    pub unit: Option<Unit>,
-    /// The extent of one text for detectors of text in a run of an agent, whatever their settings say [default: as
-    /// the settings say, else a turn]
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<TextScope>(PER)))]
-    pub per: Option<TextScope>,
-    /// The judgement of repetitions that end by themselves
-    #[cfg_attr(feature = "clap", arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT)))]
-    pub transient: Transient,
-    /// The share of responses that loop in production, as 0.003 or 1/333: says what the guard spares or costs there
-    /// [default: that of the settings; without one no share is assumed]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = loop_rate))]
-    pub loop_rate: Option<f64>,
+options! {
+    /// The options for judging alarms (reports/METHOD.md).
+    #[command(next_help_heading = "Judging")]
+    #[serde(deny_unknown_fields)]
+    pub struct JudgingOptions {
+        /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        pub set: Vec<String>,
+        /// Replay all text in chunks of N chars, instead of as it was recorded
+        #[arg(long, hide_short_help = true, value_name = "N")]
+        pub chunks: Option<NonZeroU64>,
+        /// The unit in which loops and healthy output are counted and settings are chosen [default: that of the labels]
+        #[arg(long, value_name = "UNIT", value_parser = word::<Unit>(UNITS))]
+        pub unit: Option<Unit>,
+        /// The extent of one text for detectors of text in a run of an agent, whatever their settings say [default: as
+        /// the settings say, else a turn]
+        #[arg(long, hide_short_help = true, value_name = "WHAT", value_parser = word::<TextScope>(PER))]
+        pub per: Option<TextScope>,
+        /// The judgement of repetitions that end by themselves
+        #[arg(long, hide_short_help = true, default_value = "ignore", value_parser = word::<Transient>(TRANSIENT))]
+        pub transient: Transient,
+        /// The share of responses that loop in production, as 0.003 or 1/333: says what the guard spares or costs there
+        /// [default: that of the settings; without one no share is assumed]
+        #[arg(long, value_name = "SHARE", value_parser = loop_rate)]
+        pub loop_rate: Option<f64>,
+    }
 }
 
 /// Parses a share above 0 and below 1, as a number or as `1/333`.
@@ -101,46 +148,44 @@ fn loop_rate(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "expected a share above 0 and below 1, as 0.003 or 1/333".into())
 }
 
-/// The options for the output.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Writing"))]
-pub struct OutputOptions {
-    /// Break the scores down by this field too, as meta.source; may be repeated
-    #[cfg_attr(feature = "clap", arg(long = "by", value_name = "FIELD"))]
-    pub by: Vec<String>,
-    /// The options for the folder.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    #[serde(flatten)]
-    pub folder: FolderOptions,
-    /// Keep no text of the transcripts in the folder, for private corpora
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub no_excerpts: bool,
+options! {
+    /// The options for the output.
+    #[command(next_help_heading = "Writing")]
+    pub struct OutputOptions {
+        /// Break the scores down by this field too, as meta.source; may be repeated
+        #[arg(long = "by", value_name = "FIELD")]
+        pub by: Vec<String>,
+        /// The options for the folder.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub folder: FolderOptions,
+        /// Keep no text of the transcripts in the folder, for private corpora
+        #[arg(long)]
+        pub no_excerpts: bool,
+    }
 }
 
-/// The options for a folder of results.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Writing"))]
-pub struct FolderOptions {
-    /// Also write the tables as CSV; scores.csv only with at most 200,000 rows
-    #[cfg_attr(feature = "clap", arg(long))]
-    pub csv: bool,
-    /// Overwrite what is in the folder
-    #[cfg_attr(feature = "clap", arg(long))]
-    #[serde(skip)]
-    pub force: bool,
-    /// Read only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
-    /// makes the result of a single run from all parts. A part that already exists is skipped
-    #[cfg_attr(feature = "clap", arg(long, value_name = "I/N"))]
-    #[serde(skip)]
-    pub shard: Option<Shard>,
-    /// The parts to merge, in place of reading a corpus
-    #[cfg_attr(feature = "clap", arg(skip))]
-    #[serde(skip)]
-    pub parts: Option<Arc<ShardParts>>,
+options! {
+    /// The options for a folder of results.
+    #[command(next_help_heading = "Writing")]
+    pub struct FolderOptions {
+        /// Also write the tables as CSV; scores.csv only with at most 200,000 rows
+        #[arg(long)]
+        pub csv: bool,
+        /// Overwrite what is in the folder
+        #[arg(long)]
+        #[serde(skip)]
+        pub force: bool,
+        /// Read only shard I of N, which is every N-th file of the corpus, and write a part without scores. deadloop merge
+        /// makes the result of a single run from all parts. A part that already exists is skipped
+        #[arg(long, value_name = "I/N")]
+        #[serde(skip)]
+        pub shard: Option<Shard>,
+        /// The parts to merge, in place of reading a corpus
+        #[arg(skip)]
+        #[serde(skip)]
+        pub parts: Option<Arc<ShardParts>>,
+    }
 }
 
 impl FolderOptions {
@@ -150,16 +195,15 @@ impl FolderOptions {
         &self,
         path: Option<&Path>,
         default: &str,
+        host: &dyn Host,
     ) -> RunResult<(String, String)> {
-        let Some(path) = path else {
-            return Ok((default.to_owned(), "the default grid".to_owned()));
-        };
-        let name = path.display().to_string();
-        let known = self.parts.as_ref().and_then(|parts| parts.read().get(path));
-        let text = known.map_or_else(|| std::fs::read_to_string(path), |text| Ok(text.clone()));
-        let text = text.map_err(|e| Code::Usage.error(format!("{name}: {e}")))?;
-        // Some editors begin a file with a mark of its byte order.
-        Ok((text.trim_start_matches('\u{feff}').to_owned(), name))
+        match path {
+            None => Ok((default.to_owned(), "the default grid".to_owned())),
+            Some(path) => {
+                let text = SettingsReader::of_folder(self, host).text(path)?;
+                Ok((text, path.display().to_string()))
+            }
+        }
     }
 }
 

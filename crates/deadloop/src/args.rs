@@ -48,22 +48,21 @@ pub(crate) trait Typed {
 
 impl Typed for SelectionOptions {
     fn typed(&self) -> String {
-        let some = |name, value: &Option<String>| value.iter().map(|v| (name, v.clone())).collect();
-        let each = |name, values: &[String]| values.iter().map(|v| (name, v.clone())).collect();
-        let count = |name, n: Option<usize>| n.iter().map(|n| (name, n.to_string())).collect();
-        let drawn = self.sample.map(|_| self.seed.to_string());
-        let given: [Vec<(&str, String)>; 6] = [
-            each("model", &self.models),
-            some("split", &self.split),
-            each("where", &self.wheres),
-            count("limit", self.limit),
-            count("sample", self.sample),
-            some("seed", &drawn),
-        ];
-        let option = |(name, value): &(&str, String)| format!(" --{name} {}", show::typed(value));
-        let skips = if self.skips() { " --on-bad skip" } else { "" };
-        let given: String = given.iter().flatten().map(option).collect();
-        given + skips
+        let mut line = String::new();
+        let mut add =
+            |name: &str, value: &str| line += &format!(" --{name} {}", show::typed(value));
+        self.models.iter().for_each(|glob| add("model", glob));
+        self.split.iter().for_each(|name| add("split", name));
+        self.wheres.iter().for_each(|pair| add("where", pair));
+        self.limit.iter().for_each(|n| add("limit", &n.to_string()));
+        if let Some(n) = self.sample {
+            add("sample", &n.to_string());
+            add("seed", &self.seed.to_string());
+        }
+        if self.skips() {
+            add("on-bad", "skip");
+        }
+        line
     }
 }
 

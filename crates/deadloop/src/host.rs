@@ -5,11 +5,10 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_run::{Code, Host, Progress};
+use deadloop_run::{Host, Progress};
 use indicatif::ProgressBar;
 
 use crate::args::GlobalArgs;
-use crate::exit::number;
 use crate::interrupt::{self, PassGuard};
 use crate::progress::bar;
 use crate::show;
@@ -59,10 +58,6 @@ impl Host for Terminal {
     fn command_line(&self) -> Vec<String> {
         let args = std::env::args_os();
         args.map(|arg| arg.to_string_lossy().into_owned()).collect()
-    }
-
-    fn exit_codes(&self) -> fn(Code) -> u8 {
-        number
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use deadloop_corpus::{block_file_changes, sweep};
 
-use crate::exit::{Code, Outcome, number};
+use crate::exit::{Code, Outcome};
 use crate::show;
 
 /// The flag that ends a pass over a corpus.
@@ -45,7 +45,7 @@ pub(crate) fn install_handlers() -> Outcome {
         show::remark(format_args!(
             "deadloop: interrupted; what was finished stays"
         ));
-        std::process::exit(i32::from(number(Code::Interrupted)));
+        std::process::exit(i32::from(Code::Interrupted.exit()));
     };
     Ok(ctrlc::set_handler(stop)?)
 }

@@ -11,18 +11,10 @@
 
 mod args;
 mod commands;
-mod comparison;
 mod exit;
 mod host;
 mod interrupt;
-mod layout;
-mod paint;
 mod progress;
-mod proposals;
-mod report_page;
-mod requests;
-mod setting_names;
-mod settings;
 mod show;
 
 use clap::{CommandFactory, FromArgMatches};

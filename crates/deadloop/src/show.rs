@@ -1,31 +1,27 @@
 //! Prints tables, prose and remarks on the terminal.
 
-use deadloop_corpus::is_named;
-use deadloop_report::TextTable;
-use deadloop_score::measure::Metric;
-use deadloop_score::{Count, Stakes, Tally, Transient};
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::Path;
 
-pub(crate) use deadloop_run::{count, number, per, percent, several, typed};
+use anstream::{AutoStream, ColorChoice};
+
+use deadloop_run::visible::{visible_json, visible_lines};
+use deadloop_run::{FolderAnswer, FolderContent, layout};
+pub(crate) use deadloop_run::{count, per, several, typed};
+use serde::Serialize;
 
 use crate::args::GlobalArgs;
-use crate::exit::{Code, Outcome};
-use crate::layout;
-use deadloop_run::visible::{visible_json, visible_lines};
-use serde::Serialize;
-use serde_json::{Map, Value};
+use crate::exit::Outcome;
 
 /// Returns the columns of the terminal on stdout: `COLUMNS` if it is set, else the size of the terminal. `None` if
 /// neither is known, so that nothing is wrapped.
-pub(crate) fn width() -> Option<u16> {
+pub(crate) fn width() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok();
     let said = said
         .and_then(|columns| columns.parse().ok())
         .filter(|columns| *columns > 0);
-    said.or_else(|| Some(console::Term::stdout().size_checked()?.1))
+    said.or_else(|| Some(console::Term::stdout().size_checked()?.1.into()))
 }
 
 /// Formats a table without rules and with numbers to the right, at most as wide as the terminal. The columns from
@@ -36,57 +32,29 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> St
 
 /// Formats a table like [`table`], with `numbers` as the range of columns that hold numbers.
 pub(crate) fn table_of(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
-    layout::table(header, &escape(rows), &numbers, width().map(usize::from))
-}
-
-/// Formats the tables of a summary of `repair` or `budget`, each below its explanation.
-pub(crate) fn summary(summary: &Map<String, Value>) -> Vec<String> {
-    let tables = deadloop_report::summary_tables(summary).into_iter();
-    let text = |one: TextTable| {
-        let header: Vec<&str> = one.header.iter().map(String::as_str).collect();
-        let shown = table(&header, &one.rows, one.words);
-        // The page's blank between thousands is the terminal's comma.
-        format!("{}\n{}", prose(&one.head), shown.replace('\u{202f}', ","))
-    };
-    tables.map(text).collect()
+    layout::table(header, rows, &numbers, width())
 }
 
 /// Formats a table of words, at most `most` columns wide even on a wider terminal.
-pub(crate) fn format_wrapped(header: &[&str], rows: &[Vec<String>], most: u16) -> String {
+pub(crate) fn format_wrapped(header: &[&str], rows: &[Vec<String>], most: usize) -> String {
     let width = width().map_or(most, |width| width.min(most));
     let numbers = header.len()..header.len();
-    layout::table(header, &escape(rows), &numbers, Some(width.into()))
-}
-
-/// Escapes the cells of a table, since names in it are untrusted.
-fn escape(rows: &[Vec<String>]) -> Vec<Vec<String>> {
-    let row = |row: &Vec<String>| row.iter().map(|cell| visible_lines(cell)).collect();
-    rows.iter().map(row).collect()
+    layout::table(header, rows, &numbers, Some(width))
 }
 
 /// Folds prose to the width of the terminal. A line with a command stays whole, so that it can be copied.
 pub(crate) fn prose(text: &str) -> String {
-    let Some(width) = width() else {
-        return text.to_owned();
-    };
-    let line = |line: &str| {
-        if line.contains("deadloop ") {
-            vec![line.to_owned()]
-        } else {
-            layout::fold_lines(line, width.into())
-        }
-    };
-    text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
+    layout::fold_prose(text, width())
 }
 
 /// Prints the next commands, unfolded, on stderr, so that a pipe gets the answer alone.
-pub(crate) fn next(commands: &[&str], global: GlobalArgs) -> Outcome {
+pub(crate) fn next(commands: &[impl AsRef<str>], global: GlobalArgs) -> Outcome {
     if global.quiet || global.json {
         return Ok(());
     }
     for (i, command) in commands.iter().enumerate() {
         let lead = if i == 0 { "next:" } else { "or:  " };
-        remark(format_args!("{lead} {}", visible_lines(command)));
+        remark(format_args!("{lead} {}", visible_lines(command.as_ref())));
     }
     Ok(())
 }
@@ -115,11 +83,33 @@ pub(crate) fn print_json(value: &impl Serialize) -> Outcome {
     print(&json(value)?)
 }
 
-/// Prints an answer: as JSON with `--json`, not at all with `--quiet`, else as text.
+/// Prints an answer: as JSON with `--json`, not at all with `--quiet`, else as text in the width and with the colours
+/// of the terminal.
 ///
 /// # Errors
 /// Returns the errors of [`print()`].
-pub(crate) fn answer(
+pub(crate) fn answer(answer: &(impl Serialize + Display), global: GlobalArgs) -> Outcome {
+    if global.json || global.quiet {
+        return values(answer, String::new, global);
+    }
+    let coloured = AutoStream::choice(&io::stdout()) != ColorChoice::Never;
+    let shown = match (width(), coloured) {
+        (Some(width), true) => format!("{answer:#width$}"),
+        (Some(width), false) => format!("{answer:width$}"),
+        (None, true) => format!("{answer:#}"),
+        (None, false) => answer.to_string(),
+    };
+    if shown.is_empty() {
+        return Ok(());
+    }
+    print_styled(&shown)
+}
+
+/// Prints values: as JSON with `--json`, not at all with `--quiet`, else as the text of them.
+///
+/// # Errors
+/// Returns the errors of [`print()`].
+pub(crate) fn values(
     json: &impl Serialize,
     text: impl FnOnce() -> String,
     global: GlobalArgs,
@@ -128,6 +118,25 @@ pub(crate) fn answer(
         (true, _) => print_json(json),
         (_, true) => Ok(()),
         _ => print(&text()),
+    }
+}
+
+/// Prints the answer of a command that left a folder, and the next commands: `next`, or after a part its merge.
+///
+/// # Errors
+/// Returns the failure of the answer, and the errors of [`print()`].
+pub(crate) fn folder(done: FolderAnswer, next: &[String], global: GlobalArgs) -> Outcome {
+    answer(&done, global)?;
+    if let Some(failure) = done.failure {
+        return Err(failure);
+    }
+    match done.content {
+        FolderContent::Result(_) => self::next(next, global),
+        FolderContent::Earlier(_) => Ok(()),
+        FolderContent::Part(_) => {
+            let part = typed(&done.out);
+            self::next(&[format!("deadloop merge {part} … --out DIR")], global)
+        }
     }
 }
 
@@ -154,30 +163,14 @@ fn result_of_print(written: io::Result<()>) -> Outcome {
     }
 }
 
-/// Returns a measure that does not depend on the cost of errors. `None` if it is n/a.
-pub(crate) fn value(measure: Metric, tally: &Tally) -> Option<f64> {
-    measure.value(tally, &Stakes::default())
-}
-
-/// Returns a note on the stopped repetitions that end by themselves, if no rate counts them.
-pub(crate) fn transient_note(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
-    let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
-    let uncounted = all > earlier && transient == Transient::Ignore;
-    uncounted.then(|| {
-        format!(
-            "\n{name} also stops {} of {} repetitions that end by themselves; no rate above counts them \
-             (--transient clean counts them as wrong alarms)",
-            count(all.saturating_sub(earlier)),
-            count(tally.transient())
-        )
-    })
-}
-
-/// Refuses to overwrite a file without `force`.
-pub(crate) fn refuse_over(file: &Path, force: bool) -> Outcome {
-    if !force && is_named(file) {
-        let what = format!("{} is there already: --force overwrites it", file.display());
-        return Err(Code::Usage.error(what));
-    }
-    Ok(())
+/// Formats the error on guards that `stream` can never feed, with the alternative.
+pub(crate) fn blind_words(stream: &str, blind: &[String], instead: &str) -> String {
+    let guards = match blind {
+        [_] => "a guard",
+        _ => "some guards",
+    };
+    format!(
+        "{stream} can never feed {guards}: {}; expected {instead}",
+        blind.join("; ")
+    )
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::files::{
     Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, strays, think_options,
 };
+use crate::option::OUT;
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
@@ -19,7 +20,7 @@ pub enum CorpusError {
         path: PathBuf,
     },
     /// The folder contains no transcript files.
-    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst or *.jsonl.gz in it; to make a corpus of logs: deadloop import {} --out corpus", path.display(), path.display())]
+    #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst or *.jsonl.gz in it; to make a corpus of logs: deadloop import {} {out} corpus", path.display(), path.display(), out = OUT)]
     NoTranscripts {
         /// The folder.
         path: PathBuf,

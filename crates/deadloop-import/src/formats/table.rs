@@ -23,6 +23,10 @@ use crate::sessions::conversation::{Conversation, group_of, written_arguments};
 use crate::sessions::run_session::arguments_form;
 use crate::source::head::FormatCertainty;
 use crate::source::records::{self, FileShape, SourceRecord};
+use deadloop_corpus::option::{
+    FINISH_FIELD, GROUP_FIELD, ID_FIELD, MODEL_FIELD, REASONING_FIELD, RunOption, TEXT_FIELD,
+    TIME_FIELD,
+};
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript, tool_call};
 use deadloop_detect::harness::did_you_mean;
 use deadloop_stream::fields::{self, Object};
@@ -41,7 +45,7 @@ const MAX_NAMED_COLUMNS: usize = 40;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "table",
-    help: "any JSON lines, CSV or Parquet by its columns (--text-field …); data sets of Hugging Face",
+    help: "any JSON lines, CSV or Parquet by its columns; data sets of Hugging Face",
     by: FormatReader::Code {
         certainty: |head| {
             let messages = head.any(|object| find_messages(object).is_some());
@@ -149,7 +153,7 @@ pub(crate) struct TableReader {
     /// Whether some record had the requested text.
     found: bool,
     /// Options with a column that no record had so far.
-    unfound: Vec<(&'static str, String)>,
+    unfound: Vec<(RunOption, String)>,
 }
 
 impl TableReader {
@@ -177,7 +181,7 @@ impl TableReader {
     }
 
     /// Describes an option's column that does not exist.
-    fn missing_column(&self, option: &str, column: &str) -> (String, String) {
+    fn missing_column(&self, option: RunOption, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
             self.seen.join(", ")
@@ -259,7 +263,7 @@ struct TableRow<'a> {
     /// The requested columns.
     asked: ImportFields,
     /// The unused values of the requested columns, by option.
-    own: BTreeMap<&'static str, Value>,
+    own: BTreeMap<RunOption, Value>,
     /// The unused columns.
     object: Object,
     transcript: Transcript,
@@ -285,9 +289,9 @@ impl TableRow<'_> {
     }
 
     /// Takes the value of an option: of the requested column, or of a column with one of these names.
-    fn take_value(&mut self, option: &'static str, names: &[String]) -> Option<Value> {
+    fn take_value(&mut self, option: RunOption, names: &[String]) -> Option<Value> {
         if self.asked.column_of(option).is_some() {
-            return self.own.remove(option);
+            return self.own.remove(&option);
         }
         if !self.guesses() {
             return paths::take_first(&mut self.object, names);
@@ -318,7 +322,7 @@ impl TableRow<'_> {
         }
         let field = self.asked.text.clone();
         let field = field.unwrap_or_else(|| "text".to_owned());
-        match self.take_value("--text-field", names) {
+        match self.take_value(TEXT_FIELD, names) {
             Some(Value::String(text)) => {
                 if self.guesses() {
                     reject_api_json(&text)?;
@@ -372,7 +376,7 @@ impl TableRow<'_> {
     /// Adds thinking from its own column before the text, and the finish reason after it.
     fn add_thinking(&mut self) -> Result<(), WireFault> {
         let names = &self.columns.reasoning;
-        match self.take_value("--reasoning-field", names) {
+        match self.take_value(REASONING_FIELD, names) {
             Some(Value::String(text)) if !text.is_empty() => {
                 let event = RecordedEvent::new(Body::Reasoning(text));
                 self.transcript.events.insert(0, event);
@@ -389,7 +393,7 @@ impl TableRow<'_> {
         if let (Some(one), None) = (texts.next(), texts.next()) {
             one.tokens = count.and_then(|count| count.as_u64());
         }
-        let reason = self.take_value("--finish-field", &self.columns.finish);
+        let reason = self.take_value(FINISH_FIELD, &self.columns.finish);
         let reason = match reason {
             Some(Value::Array(mut several)) if several.len() == 1 => several.pop(),
             other => other,
@@ -409,10 +413,10 @@ impl TableRow<'_> {
     /// Sets id, group, model, language and time.
     fn set_metadata(&mut self, model: Option<Value>) -> Result<(), WireFault> {
         let names = self.columns;
-        if let Some(id) = self.take_value("--id-field", &names.id) {
+        if let Some(id) = self.take_value(ID_FIELD, &names.id) {
             self.transcript.id = read_label("id", id)?;
         }
-        let named = self.take_value("--model-field", &names.model);
+        let named = self.take_value(MODEL_FIELD, &names.model);
         if let Some(named) = named.or(model) {
             self.transcript.model = match (named, self.asked.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => read_label("model", named)?,
@@ -426,7 +430,7 @@ impl TableRow<'_> {
         let lang = fields::string(&mut self.object, "lang")?;
         self.transcript.lang = lang.or(fields::string(&mut self.object, "language")?);
         let is_requested = self.asked.group.is_some();
-        let group = match self.own.remove("--group-field") {
+        let group = match self.own.remove(&GROUP_FIELD) {
             Some(group) => Some(group),
             None if is_requested => None,
             None if self.guesses() => take_prompt(&names.group, &mut self.object, self.out),
@@ -446,7 +450,7 @@ impl TableRow<'_> {
             }
         });
         self.transcript.group = known.or(self.transcript.group.take());
-        let time = self.take_value("--time-field", &names.time);
+        let time = self.take_value(TIME_FIELD, &names.time);
         keep(&mut self.transcript.meta, "time", time);
         Ok(())
     }
@@ -456,7 +460,11 @@ impl TableRow<'_> {
 const MAX_GROUP_CHARS: usize = 64;
 
 /// Takes the value at an option's path. A list in the path must be explicit: `[]` or `[0]`.
-fn take_path(object: &mut Object, path: &str, option: &str) -> Result<Option<Value>, WireFault> {
+fn take_path(
+    object: &mut Object,
+    path: &str,
+    option: RunOption,
+) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
         let mut all = paths::take_all(object, path);
         return Ok(match all.len() {
@@ -510,7 +518,9 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
     if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
         Err(WireFault::new(
             "a text that is the JSON of an API",
-            "what the model said, or --text-field with a path into it (response.choices[0].message.content)",
+            format!(
+                "what the model said, or {TEXT_FIELD} with a path into it (response.choices[0].message.content)"
+            ),
         ))
     } else {
         Ok(())
@@ -529,19 +539,19 @@ impl RecordReader for TableReader {
         };
         if self.found {
             for (option, column) in &self.unfound {
-                let (what, expected) = self.missing_column(option, column);
+                let (what, expected) = self.missing_column(*option, column);
                 out.warn(&first, &what, &expected);
             }
             return;
         }
         let (what, expected) = match &out.options.fields.text {
-            Some(text) => self.missing_column("--text-field", text),
+            Some(text) => self.missing_column(TEXT_FIELD, text),
             None => (
                 format!(
                     "no column that holds a text; the columns: {}",
                     self.seen.join(", ")
                 ),
-                "the column that holds the text, said with --text-field".to_owned(),
+                format!("the column that holds the text, said with {TEXT_FIELD}"),
             ),
         };
         out.no_output = Some(WireFault::new(what, expected));
@@ -587,7 +597,7 @@ fn take_prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Optio
         if lookup(object, name).is_some_and(|(_, value)| value.is_string())
             && let Some((column, Value::String(text))) = take_column(object, name)
         {
-            out.guess("--group-field", &column);
+            out.guess(GROUP_FIELD, &column);
             asked.push(text);
         }
     }

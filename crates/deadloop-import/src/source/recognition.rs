@@ -16,6 +16,7 @@ use crate::source::records::{
 };
 use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raw_records::CountingReader;
+use deadloop_corpus::option::{FROM, TEXT_FIELD};
 use deadloop_stream::BOM;
 use deadloop_stream::wire::{WireFault, whole_escapes};
 
@@ -77,7 +78,7 @@ pub(crate) fn open(
         if let Some(format) = chosen {
             if let Some(other) = source.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
-                return Err(WireFault::new(what, format!("--from {other}, or none")).into());
+                return Err(WireFault::new(what, format!("{FROM} {other}, or none")).into());
             }
             break (source, format, None);
         }
@@ -92,7 +93,7 @@ pub(crate) fn open(
             [one, other, ..] => {
                 let (one, other, reason) = (one.name, other.name, certainty.reason());
                 let what = format!("may be {one} or {other}: {reason}");
-                return Err(WireFault::new(what, "--from to say which").into());
+                return Err(WireFault::new(what, format!("{FROM} to say which")).into());
             }
         }
     };
@@ -226,8 +227,10 @@ fn unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
         _ => "JSON of no known format",
     };
     if head.shape == FileShape::Text {
-        let expected = "a recording of a known format, or --from text where all of it is one answer of a model";
-        return no_recording(kind, kind, expected);
+        let expected = format!(
+            "a recording of a known format, or {FROM} text where all of it is one answer of a model"
+        );
+        return no_recording(kind, kind, &expected);
     }
     UnreadableFile {
         fault: unknown_format(head),
@@ -260,7 +263,7 @@ fn text_kind(head: &[u8]) -> &'static str {
 fn unknown_format(head: &SourceHead) -> WireFault {
     let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
     let expected = format!(
-        "--text-field with the field that holds the text (data.output leads into objects), or --from with one of: {}",
+        "{TEXT_FIELD} with the field that holds the text (data.output leads into objects), or {FROM} with one of: {}",
         names.join(", ")
     );
     let what = head.objects().next().map(|object| {

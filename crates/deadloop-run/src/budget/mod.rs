@@ -8,76 +8,58 @@
 use std::path::PathBuf;
 
 use deadloop_replay::budget::{Budget, BudgetGrid, BudgetPreset, DEFAULT_GRID, presets};
-use deadloop_score::Case;
-use deadloop_score::budget::{LimitRow, limit_grid, limit_rows, write_limits};
-use serde::{Deserialize, Serialize};
+use deadloop_score::budget::{limit_grid, limit_rows, write_limits};
 
 mod runs;
 mod stages;
+mod tables;
 
-pub use runs::CorpusRuns;
-use runs::LengthSubject;
-pub use stages::SweptStage;
-use stages::{stages, write_rows};
+use runs::{CorpusRuns, LengthSubject};
+use stages::{SweptStage, stages, write_rows};
 
 use crate::failure::{Code, RunResult};
+use crate::folder::answer::FolderAnswer;
 use crate::host::Host;
 use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
-use crate::replay::RunOutcome;
 use crate::replay::request::{Request, record};
-use crate::replay::subject_run::{AnsweredRun, Answers, ask};
+use crate::replay::subject_run::{Answers, ask};
 use crate::words::several;
 
-/// The options of a simulation of budgets.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct BudgetOptions {
-    /// A corpus: a folder, or one .jsonl file
-    #[serde(skip)]
-    pub corpus: PathBuf,
-    /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub grid: Option<PathBuf>,
-    /// The field by whose values rows are given [default: meta.source]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FIELD"))]
-    pub by: Option<String>,
-    /// The filters that select transcripts.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub select: SelectionOptions,
-    /// The options for the folder.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    #[serde(flatten)]
-    pub folder: FolderOptions,
-    /// The folder of the results
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "DIR", help_heading = "Writing")
-    )]
-    #[serde(skip)]
-    pub out: PathBuf,
+options! {
+    /// The options of a simulation of budgets.
+    pub struct BudgetOptions {
+        /// A corpus: a folder, or one .jsonl file
+        #[serde(skip)]
+        pub corpus: PathBuf,
+        /// The settings, as a TOML file with budget tables [default: windows from 8k to 128k, thresholds from 0.5 to 0.95]
+        #[arg(long, value_name = "FILE")]
+        pub grid: Option<PathBuf>,
+        /// The field by whose values rows are given [default: meta.source]
+        #[arg(long, value_name = "FIELD")]
+        pub by: Option<String>,
+        /// The filters that select transcripts.
+        #[command(flatten)]
+        pub select: SelectionOptions,
+        /// The options for the folder.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub folder: FolderOptions,
+        /// The folder of the results
+        #[arg(long, value_name = "DIR", help_heading = "Writing")]
+        #[serde(skip)]
+        pub out: PathBuf,
+    }
 }
 
-/// The finished simulation of budgets on a corpus, with its tables written.
-pub struct BudgetRun {
-    /// The folder, the surveyed corpus and the manifest.
-    pub run: AnsweredRun<Vec<Case>>,
-    /// The runs.
-    pub runs: CorpusRuns,
-    /// The settings by stage, with their counts.
-    pub stages: Vec<SweptStage>,
-    /// The effect of each limit on turns.
-    pub limits: Vec<LimitRow>,
-}
-
-/// Measures the runs of a corpus, simulates every budget and limit on them, and writes the tables.
+/// Measures the runs of a corpus, simulates every budget and limit on them, and leaves the tables and the
+/// report.
 ///
 /// # Errors
 /// Returns an error if the grid is invalid, the corpus is not whole or has no run, the folder holds another result, or
 /// the host stops it.
-pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<RunOutcome<BudgetRun>> {
+pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<FolderAnswer> {
     let path = options.grid.as_deref();
-    let (text, name) = options.folder.grid_text(path, DEFAULT_GRID)?;
+    let (text, name) = options.folder.grid_text(path, DEFAULT_GRID, host)?;
     let grid = &BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
     if path.is_some() {
         show_remarks(grid, host);
@@ -101,7 +83,7 @@ pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<RunOutcome<
     };
     let names: Vec<&str> = presets.iter().map(|preset| preset.name.as_str()).collect();
     let more = vec![format!("{:?} {names:?}", request.grid)];
-    ask(request, &LengthSubject, more)?.then(|Answers { mut run, said }| {
+    ask(request, &LengthSubject, more)?.answer(request, |Answers { mut run, said }| {
         let runs = CorpusRuns::new(&run.surveyed.cases, said, &grid.budgets);
         if runs.limits.is_empty() {
             let of = several(runs.turnless, "transcript");
@@ -115,12 +97,9 @@ pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<RunOutcome<
         run.manifest.cells = write_rows(&runs, &stages, dir, request.output.folder.csv)?;
         let limits = limit_rows(&runs.limits, &limit_grid());
         write_limits(dir, &limits)?;
-        Ok(BudgetRun {
-            run,
-            runs,
-            stages,
-            limits,
-        })
+        run.sum_up(tables::summary(&runs, &stages, &limits));
+        let text = tables::text(&runs, &stages, &run.manifest.summary);
+        run.finish(Ok(()), text, host)
     })
 }
 

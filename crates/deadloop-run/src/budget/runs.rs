@@ -30,7 +30,7 @@ impl Subject for LengthSubject {
 
 /// The runs of a corpus: the transcripts that have a turn, in corpus order.
 #[derive(Default)]
-pub struct CorpusRuns {
+pub(crate) struct CorpusRuns {
     /// The source of each run, as an index of `names`.
     pub(super) sources: Vec<u32>,
     /// The names of the sources, in order.

@@ -13,7 +13,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
 /// A simulated stage with its settings and counts.
-pub struct SweptStage {
+pub(crate) struct SweptStage {
     /// Its settings.
     pub stage: BudgetStage,
     /// The names of the presets equal to each setting.
@@ -28,12 +28,12 @@ pub struct SweptStage {
 
 impl SweptStage {
     /// Returns the counts of a setting over all runs.
-    pub fn totals(&self, play: usize) -> BudgetTally {
+    pub(crate) fn totals(&self, play: usize) -> BudgetTally {
         total(&self.swept.plays[play])
     }
 
     /// Returns the counts over all runs without a guard.
-    pub fn never(&self) -> BudgetTally {
+    pub(crate) fn never(&self) -> BudgetTally {
         total(&self.swept.never)
     }
 }

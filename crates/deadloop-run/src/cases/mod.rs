@@ -1,91 +1,207 @@
-//! Runs pinned cases and compares the verdicts with the expected ones.
+//! [`cases`]: pinned cases against settings, and a pinned case from a recording.
 
-pub(crate) mod recorded_case;
+mod recorded_case;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Plan, PlanGuards, Stop, Subject, text_of};
 use deadloop_score::{
-    Case, CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, LabelsFile, alarm_words,
-    parse_pinned,
+    Case, CaseEntry, CaseInput, CaseMarks, FiredAlarm, LabelsFile, alarm_words, parse_pinned,
 };
 use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::json;
 
-use crate::corpus::survey::open;
-use crate::failure::{Code, RunResult};
+use crate::corpus::survey::{SurveyRequest, open, survey};
+use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::option::CORPUS;
 use crate::replay::programs;
+use crate::settings::SettingsReader;
 use crate::visible::visible;
+use recorded_case::recorded_case;
 
 /// A case and its file.
-pub struct PinnedCase {
+pub(crate) struct PinnedCase {
     /// The file.
     pub file: String,
     /// The case.
     pub pinned: CaseEntry,
 }
 
+options! {
+    /// The options of pinned cases.
+    pub struct CasesOptions {
+        /// Files of cases
+        #[arg(required_unless_present = "add", value_name = "FILE")]
+        pub files: Vec<PathBuf>,
+        /// Write a recording as a case, on stdout
+        #[arg(long, num_args = 2, value_names = ["CORPUS", "ID"], conflicts_with_all = ["files", "corpus"])]
+        pub add: Vec<String>,
+        /// The settings for expectations that do not name their own [default: the recommended guard]
+        #[arg(long, value_name = "FILE")]
+        pub settings: Option<PathBuf>,
+        /// Change a parameter of the settings, as guard.params.NAME=VALUE; may be repeated
+        #[arg(long = "set", value_name = "KEY=VALUE")]
+        pub set: Vec<String>,
+        /// The corpus, for cases that name transcripts
+        #[arg(long, value_name = "CORPUS")]
+        pub corpus: Option<PathBuf>,
+    }
+}
+
+/// The answer of pinned cases.
+pub enum CasesAnswer {
+    /// Every expectation, compared with the answer of the settings.
+    Checked(Vec<CheckedCase>),
+    /// A recording, written as a case.
+    Written {
+        /// The id of the recording.
+        name: String,
+        /// The case, as TOML.
+        case: String,
+    },
+}
+
 /// An expectation, compared with the answer of the settings.
-pub struct CheckedCase<'a> {
-    /// The case.
-    pub case: &'a PinnedCase,
-    /// The expectation.
-    pub expect: &'a Expectation,
+#[derive(Debug, Serialize)]
+pub struct CheckedCase {
+    /// The file of the case.
+    pub file: String,
+    /// The line of the case.
+    pub line: usize,
+    /// The name of the case.
+    pub case: String,
     /// The name of the settings, or their id if the expectation names them.
     pub settings: String,
-    /// The answer of the settings.
-    pub said: PinnedAnswer,
-    /// The places in the text.
-    pub marks: CaseMarks,
+    /// The result.
+    pub finding: PinFinding,
+    /// The answer of the settings, in words.
+    pub said: String,
+    /// The expectation, in words.
+    pub expected: String,
+    /// The reason why the expectation may fail.
+    pub todo: Option<String>,
     /// The text around the alarm, or around its expected place.
     pub around: String,
 }
 
 /// The alarm, `None` without one, or the error of the detector.
-pub type PinnedAnswer = Result<Option<FiredAlarm>, String>;
+pub(crate) type PinnedAnswer = Result<Option<FiredAlarm>, String>;
 
-/// The result of an expectation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PinFinding {
-    /// The expectation holds.
-    Pass,
-    /// The expectation fails.
-    Fail,
-    /// The expectation fails, and is marked as a todo.
-    Todo,
-    /// The expectation holds although it is marked as a todo.
-    Mended,
+deadloop_detect::words! {
+    /// The result of an expectation.
+    pub enum PinFinding {
+        /// The expectation holds.
+        Pass = "pass",
+        /// The expectation fails.
+        Fail = "fail",
+        /// The expectation fails, and is marked as a todo.
+        Todo = "todo",
+        /// The expectation holds although it is marked as a todo.
+        Mended = "mended",
+    }
 }
 
-impl CheckedCase<'_> {
-    /// Returns whether the answer meets the expectation.
-    pub fn holds(&self) -> bool {
-        let holds = |said: &Option<FiredAlarm>| self.expect.holds(&self.marks, *said);
-        self.said.as_ref().is_ok_and(holds)
+/// Checks the pinned cases of files, or writes a recording as a case.
+///
+/// # Errors
+/// Returns an error if the settings or a file are bad, a transcript is missing, the files hold no expectation, or the
+/// host stopped it.
+pub fn cases(options: &CasesOptions, host: &dyn Host) -> RunResult<CasesAnswer> {
+    let path = options.settings.as_deref();
+    let general = SettingsReader::new(host).settings(path, &options.set)?;
+    if let [corpus, id] = &options.add[..] {
+        let found = survey(SurveyRequest {
+            entry: Some(id),
+            ..SurveyRequest::all(corpus.as_ref(), host)
+        })?;
+        let (entry, case) = found.one(id, false, host)?;
+        return Ok(CasesAnswer::Written {
+            name: id.clone(),
+            case: recorded_case(entry, case, &general, host)?,
+        });
+    }
+    let name = path.map_or("the recommended guard".into(), |path| {
+        path.display().to_string()
+    });
+    let pinned = read(&options.files)?;
+    let checked = check(&pinned, &name, &general, options.corpus.as_deref(), host)?;
+    if checked.is_empty() {
+        return Err(Code::NothingSelected.error("the files hold no expectation"));
+    }
+    Ok(CasesAnswer::Checked(checked))
+}
+
+impl CasesAnswer {
+    /// Returns the failure if an expectation does not hold.
+    pub fn failure(&self) -> Option<Failure> {
+        let (failed, all) = (self.number(PinFinding::Fail), self.checked().len());
+        let what = format!("{failed} of {all} expectations do not hold");
+        (failed > 0).then(|| Code::GateFailed.error(what))
     }
 
-    /// Returns the result of the expectation.
-    pub fn finding(&self) -> PinFinding {
-        match (self.holds(), self.expect.todo.is_some()) {
-            (true, false) => PinFinding::Pass,
-            (false, false) => PinFinding::Fail,
-            (false, true) => PinFinding::Todo,
-            (true, true) => PinFinding::Mended,
+    fn checked(&self) -> &[CheckedCase] {
+        match self {
+            Self::Checked(checked) => checked,
+            Self::Written { .. } => &[],
         }
     }
 
-    /// Returns the answer in words.
-    pub fn describe(&self) -> String {
-        describe_answer(&self.said)
+    fn number(&self, finding: PinFinding) -> usize {
+        let of = self.checked().iter();
+        of.filter(|one| one.finding == finding).count()
+    }
+}
+
+serialize_as_json!(CasesAnswer, this => {
+    match this {
+        Self::Checked(checked) => {
+            json!({"failed": this.number(PinFinding::Fail), "expectations": checked})
+        }
+        Self::Written { name, case } => json!({"name": name, "case": case}),
+    }
+});
+
+/// Shows the cases that fail, the todos that hold now, and the counts.
+impl Display for CasesAnswer {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Self::Written { case, .. } = self {
+            return f.write_str(case.trim_end());
+        }
+        for c in self.checked() {
+            let what = match (c.finding, &c.todo) {
+                (PinFinding::Fail, _) => format!(
+                    "{}, expected {}\n  {}",
+                    visible(&c.said),
+                    c.expected,
+                    c.around
+                ),
+                (PinFinding::Mended, Some(todo)) => {
+                    format!("holds now: take off todo = {:?}", visible(todo))
+                }
+                _ => continue,
+            };
+            let (file, line, name) = (&c.file, c.line, visible(&c.case));
+            writeln!(f, "{file}:{line}: {name}: {}: {what}", c.settings)?;
+        }
+        let mended = self.number(PinFinding::Mended);
+        write!(
+            f,
+            "{} hold, {} do not, {} are known not to, {mended} of those hold now",
+            self.number(PinFinding::Pass) + mended,
+            self.number(PinFinding::Fail),
+            self.number(PinFinding::Todo) + mended,
+        )
     }
 }
 
 /// Returns an answer in words.
-pub fn describe_answer(said: &PinnedAnswer) -> String {
+pub(crate) fn describe_answer(said: &PinnedAnswer) -> String {
     match said {
         Ok(fired) => alarm_words(*fired),
         Err(what) => format!("an error: {what}"),
@@ -96,7 +212,7 @@ pub fn describe_answer(said: &PinnedAnswer) -> String {
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or is wrong, or if no file holds a case.
-pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
+pub(crate) fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     let mut all = Vec::new();
     for path in files {
         let file = path.display().to_string();
@@ -120,13 +236,13 @@ pub fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
 ///
 /// # Errors
 /// Returns an error if a transcript is missing, and the errors of [`answers`].
-pub fn check<'a>(
-    cases: &'a [PinnedCase],
+fn check(
+    cases: &[PinnedCase],
     name: &str,
     general: &Settings,
     corpus: Option<&Path>,
     host: &dyn Host,
-) -> RunResult<Vec<CheckedCase<'a>>> {
+) -> RunResult<Vec<CheckedCase>> {
     let found = inputs(cases, corpus)?;
     // Each settings file runs once over all the texts that are checked with it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
@@ -154,17 +270,25 @@ pub fn check<'a>(
             let said = said.get(&(id.clone(), i)).cloned();
             let said = said.unwrap_or_else(|| Err("it was not run".into()));
             let (transcript, marks) = &found[i];
+            let holds = said.as_ref().is_ok_and(|said| expect.holds(marks, *said));
             checked.push(CheckedCase {
-                case,
-                expect,
-                settings: if expect.settings.is_some() {
-                    id
-                } else {
-                    name.into()
+                file: case.file.clone(),
+                line: case.pinned.line,
+                case: case.pinned.name.clone(),
+                settings: match &expect.settings {
+                    Some(_) => id,
+                    None => name.into(),
+                },
+                finding: match (holds, expect.todo.is_some()) {
+                    (true, false) => PinFinding::Pass,
+                    (false, false) => PinFinding::Fail,
+                    (false, true) => PinFinding::Todo,
+                    (true, true) => PinFinding::Mended,
                 },
                 around: text_around(transcript, marks, &said),
-                said,
-                marks: *marks,
+                said: describe_answer(&said),
+                expected: expect.wanted(marks),
+                todo: expect.todo.clone(),
             });
         }
     }
@@ -224,7 +348,7 @@ fn read_recorded(
 ///
 /// # Errors
 /// Returns an error if a program cannot be started or fails too often, or if the host stopped it.
-pub fn answers(
+pub(crate) fn answers(
     settings: &Settings,
     texts: &[&Transcript],
     host: &dyn Host,

@@ -21,7 +21,7 @@ const LATENCY_IN_CALLS: u64 = 10;
 ///
 /// # Errors
 /// Returns an error if a program does not start, or if the case does not alarm as the recording does.
-pub fn recorded_case(
+pub(super) fn recorded_case(
     entry: &Entry,
     case: &Case,
     settings: &Settings,

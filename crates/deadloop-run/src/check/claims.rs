@@ -2,20 +2,19 @@
 
 use std::path::Path;
 
-use deadloop_corpus::{Selection, parse_where};
+use deadloop_corpus::parse_where;
 use deadloop_detect::{Channel, Kind, Settings, Unit};
-use deadloop_replay::{Job, Plan, PlanGuards, run};
+use deadloop_replay::Plan;
 use deadloop_score::{
     Case, Constraint, Evidence, GoalError, Interval, JudgeOptions, PoissonCache, Stakes, Tally,
     units, wrong_rate,
 };
 use serde::Serialize;
 
-use crate::corpus::survey::{SurveyRequest, survey};
+use crate::corpus::survey::SurveyRequest;
 use crate::failure::{Code, RunResult};
-use crate::host::{Host, watched};
-use crate::replay::programs;
-use crate::replay::subject_run::failed;
+use crate::host::Host;
+use crate::replay::in_memory::replay_in_memory;
 
 deadloop_detect::words! {
     /// The verdict of a corpus on a claim.
@@ -31,7 +30,7 @@ deadloop_detect::words! {
 
 /// A claim: a limit on a measure, for all transcripts or for those whose fields have the given values.
 #[derive(Debug)]
-pub struct GuardClaim {
+pub(super) struct GuardClaim {
     line: String,
     limit: Constraint,
     wheres: Vec<(String, String)>,
@@ -132,7 +131,7 @@ pub struct JudgedClaim {
 /// # Errors
 /// Returns an error if the file cannot be read or holds no claim, or if a line is not a claim about a share or a rate
 /// of wrong alarms.
-pub fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
+pub(super) fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
     let file = path.display();
     let text =
         std::fs::read_to_string(path).map_err(|e| Code::Usage.error(format!("{file}: {e}")))?;
@@ -161,7 +160,7 @@ pub fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.
-pub fn judge_claims(
+pub(super) fn judge_claims(
     claims: &[GuardClaim],
     settings: &Settings,
     corpus: &Path,
@@ -169,29 +168,13 @@ pub fn judge_claims(
 ) -> RunResult<Vec<JudgedClaim>> {
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
-    let running = programs::start(&plan, host)?;
     let wheres = claims.iter().flat_map(|claim| &claim.wheres);
     let fields: Vec<String> = wheres.map(|(key, _)| key.clone()).collect();
-    let surveyed = survey(SurveyRequest {
-        path: corpus,
-        selection: Selection::default(),
+    let wanted = SurveyRequest {
         by: &fields,
-        entry: None,
-        host,
-    })?;
-    surveyed.accept(false, host)?;
-    let job = Job {
-        corpus: &surveyed.corpus,
-        ids: &surveyed.ids(),
-        subject: &PlanGuards {
-            plan: &plan,
-            programs: &running,
-            chunks: None,
-        },
+        ..SurveyRequest::all(corpus, host)
     };
-    let ran = watched(host, "replaying", |watch| run(&job, None, watch));
-    let records = ran.map_err(failed)?.records;
-    programs::tell_errors(&records, host);
+    let (surveyed, records) = replay_in_memory(wanted, &plan, false, None)?;
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let labels = units(&surveyed.cases).first().copied();
     let judged = claims.iter().map(|claim| {

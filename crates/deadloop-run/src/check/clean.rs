@@ -4,14 +4,18 @@ use deadloop_detect::Channel;
 use deadloop_finder::selection::{FoundSpan, TextFindings, find};
 use deadloop_score::Class;
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use crate::option::REVIEW;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clean-repeats",
     severity: Severity::Warning,
     title: "clean labels on text that plainly repeats",
     why: "a detector that alarms there is right, and is charged with a wrong alarm",
-    advice: "review them with deadloop label --review; keep clean where the user asked for the repetition",
+    advice: CheckAdvice::With(
+        "keep clean where the user asked for the repetition, and review the others with deadloop label",
+        REVIEW,
+    ),
     find: Find::Text(repeats),
 };
 

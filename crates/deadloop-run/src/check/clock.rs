@@ -1,13 +1,15 @@
 //! Times that run backwards.
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
     severity: Severity::Warning,
     title: "chunk times that run backwards",
     why: "latency in milliseconds is computed from these times",
-    advice: "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
+    advice: CheckAdvice::Plain(
+        "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
+    ),
     find: Find::Text(time_going_back),
 };
 

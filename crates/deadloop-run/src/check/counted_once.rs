@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{CopyKey, units};
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -12,7 +12,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "copies of a transcript",
     why: "copies are equal texts, texts that differ only in numbers, and runs with equal calls and results. Rates count each copy; intervals and gates count one, because the others add no evidence",
-    advice: "record other transcripts, or keep one of each",
+    advice: CheckAdvice::Plain("record other transcripts, or keep one of each"),
     find: Find::Corpus(copies),
 };
 

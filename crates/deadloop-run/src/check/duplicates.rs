@@ -7,7 +7,7 @@ use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, clusters, find_p
 use deadloop_replay::{Interruption, each};
 use deadloop_score::Case;
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity, TranscriptFindings};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity, TranscriptFindings};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::words;
@@ -17,7 +17,7 @@ pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several splits",
     why: "a setting is tested on a text that it was tuned on",
-    advice: "put them into one split, or keep one of each",
+    advice: CheckAdvice::Plain("put them into one split, or keep one of each"),
     find: Find::Corpus(|seen| find_duplicates(seen, Spread::Splits)),
 };
 
@@ -26,7 +26,7 @@ pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several groups",
     why: "folds separate groups. A text in two groups can be in both the choice and the test, and intervals count it as independent evidence",
-    advice: "give them one group, or keep one of each",
+    advice: CheckAdvice::Plain("give them one group, or keep one of each"),
     find: Find::Corpus(|seen| find_duplicates(seen, Spread::Groups)),
 };
 
@@ -35,7 +35,7 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "near-duplicate transcripts inside a group",
     why: "every rate counts the text several times; folds and intervals do not",
-    advice: "keep one of each, unless production repeats it as often",
+    advice: CheckAdvice::Plain("keep one of each, unless production repeats it as often"),
     find: Find::Corpus(|seen| find_duplicates(seen, Spread::Nothing)),
 };
 

@@ -2,7 +2,7 @@
 
 use deadloop_score::{Class, Span};
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words;
 use deadloop_score::proposals::BY_ITSELF;
 
@@ -11,7 +11,9 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "loops without an `end` in streams that the model ended",
     why: "a list that stops at the requested count is not a dead loop. A guard that passes it is charged with a miss, and the savings of an alarm are not real",
-    advice: "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
+    advice: CheckAdvice::Plain(
+        "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
+    ),
     find: Find::Text(ended_by_itself),
 };
 

@@ -1,13 +1,17 @@
 //! Problems that keep a corpus from being scored.
 
-use super::{CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CorpusCheck, Find, Finding, Severity};
+use crate::option::ON_BAD;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "bad-input",
     severity: Severity::Error,
     title: "the corpus is not whole",
     why: "a corpus with bad lines is not scored, because they are seldom a random sample",
-    advice: "fix each line, or use --on-bad skip, which leaves them out, counts and lists them",
+    advice: CheckAdvice::With(
+        "fix each line, or leave them out, counted and listed",
+        ON_BAD,
+    ),
     find: Find::Corpus(|seen| {
         let problems = seen.problems.iter().map(|problem| Finding {
             place: Some(problem.place.clone()),

@@ -2,7 +2,8 @@
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
+use crate::option::CHUNKS;
 use crate::words;
 
 pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
@@ -10,7 +11,7 @@ pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "transcripts without a label, or with the label unsure",
     why: "they are counted but not scored; if they are not a random sample, the scores are biased",
-    advice: "propose labels with deadloop label",
+    advice: CheckAdvice::Plain("propose labels with deadloop label"),
     find: Find::Corpus(|seen| {
         let unknown = |case: &Case| matches!(case.class(), None | Some(Class::Unsure));
         gap(seen, unknown, "are not scored")
@@ -22,7 +23,7 @@ pub(super) static UNGROUPED: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "transcripts without a group",
     why: "each is a group of its own, so answers to one prompt can be in several folds, and intervals are too narrow",
-    advice: "set `group`, usually to the id of the prompt",
+    advice: CheckAdvice::Plain("set `group`, usually to the id of the prompt"),
     find: Find::Corpus(|seen| gap(seen, |case| case.group.is_none(), "have no group")),
 };
 
@@ -30,8 +31,8 @@ pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
     name: "unsplit",
     severity: Severity::Note,
     title: "transcripts in no split",
-    why: "no --split selects them, so they are in neither the choice nor the test",
-    advice: "add their rows to splits.csv",
+    why: "no split selects them, so they are in neither the choice nor the test",
+    advice: CheckAdvice::Plain("add their rows to splits.csv"),
     find: Find::Corpus(|seen| {
         let splits = seen.cases.iter().any(|case| case.split.is_some());
         gap(
@@ -47,7 +48,10 @@ pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "transcripts without chunk times",
     why: "an alarm is assumed at its own char, but a live stream raises it at the end of a chunk. Latency in milliseconds is n/a",
-    advice: "record t_ms with every chunk, or replay with --chunks N",
+    advice: CheckAdvice::With(
+        "record t_ms with every chunk, or replay in chunks of N chars",
+        CHUNKS,
+    ),
     find: Find::Corpus(|seen| gap(seen, |case| !case.timed, "have no times")),
 };
 

@@ -3,14 +3,14 @@
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
     severity: Severity::Note,
     title: "unknown fields of labels",
     why: "they are kept but not read, so a misspelt `earliest` or `end` has no effect",
-    advice: "correct the misspelt ones; fields for other tools can stay",
+    advice: CheckAdvice::Plain("correct the misspelt ones; fields for other tools can stay"),
     find: Find::Text(unknown_fields),
 };
 

@@ -1,13 +1,15 @@
 //! Labels whose `earliest` lies after their onset.
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
     severity: Severity::Warning,
     title: "labels with `earliest` after the onset",
     why: "`earliest` admits alarms before the onset. After the onset it turns right alarms into premature ones",
-    advice: "remove it, or set it to the second of the near-copies before the onset",
+    advice: CheckAdvice::Plain(
+        "remove it, or set it to the second of the near-copies before the onset",
+    ),
     find: Find::Text(late_earliest),
 };
 

@@ -1,7 +1,7 @@
 //! Near-copies that lead into a loop whose label has no `earliest`.
 
 use super::copies::{ClaimedCopies, likeness, verbatim_likeness};
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 use deadloop_score::Class;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -9,7 +9,9 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "loops that begin with near-copies, without `earliest`",
     why: "a guard that stops at the near-copies is charged with a premature alarm",
-    advice: "set `earliest` to the second of the near-copies, or correct the onset",
+    advice: CheckAdvice::Plain(
+        "set `earliest` to the second of the near-copies, or correct the onset",
+    ),
     find: Find::Text(lead_in),
 };
 

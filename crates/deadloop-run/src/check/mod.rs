@@ -5,11 +5,10 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
 use std::path::Path;
 
-use deadloop_corpus::{
-    Body, Cluster, Corpus, CorpusError, Entry, Place, Problem, Selection, Sketch,
-};
+use deadloop_corpus::{Body, Cluster, Corpus, CorpusError, Entry, Place, Problem, Sketch};
 use deadloop_detect::Channel;
 use deadloop_score::Case;
 use serde_json::{Value, json};
@@ -17,8 +16,10 @@ use serde_json::{Value, json};
 use crate::corpus::survey::{CorpusSurvey, SurveyRequest, open_failure, survey_with};
 use crate::failure::RunResult;
 use crate::host::Host;
+use crate::option::RunOption;
 
-pub(crate) mod claims;
+mod answer;
+mod claims;
 mod clean;
 mod clock;
 mod copies;
@@ -32,6 +33,7 @@ mod gaps;
 mod label_fields;
 mod late_earliest;
 mod lead_in;
+mod listing;
 mod numbers;
 mod one_class;
 mod onset;
@@ -41,6 +43,8 @@ mod split_groups;
 mod too_few;
 mod wordless;
 
+pub use answer::{CheckAnswer, CheckOptions, check};
+pub use claims::{ClaimVerdict, JudgedClaim};
 pub use counts::CorpusCounts;
 
 /// The registry, worst first.
@@ -95,8 +99,25 @@ pub struct CorpusCheck {
     /// The reason why a finding of this kind makes figures misleading.
     pub why: &'static str,
     /// The advice to the user.
-    pub advice: &'static str,
+    pub advice: CheckAdvice,
     find: Find,
+}
+
+/// The advice of a check.
+pub enum CheckAdvice {
+    /// Advice alone.
+    Plain(&'static str),
+    /// Advice with the option that follows it.
+    With(&'static str, RunOption),
+}
+
+impl Display for CheckAdvice {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(advice) => f.write_str(advice),
+            Self::With(advice, option) => write!(f, "{advice} ({option})"),
+        }
+    }
 }
 
 /// The input of a check.
@@ -119,6 +140,17 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// Returns the finding of a check as a JSON object.
+    fn json(&self, check: &CorpusCheck) -> Value {
+        let place = self.place.as_ref();
+        json!({
+            "check": check.name, "severity": check.severity.name(),
+            "file": place.map(|p| p.file.display().to_string()), "line": place.map(|p| p.line),
+            "transcripts": self.transcripts, "what": self.what,
+            "why": check.why, "advice": check.advice.to_string(),
+        })
+    }
+
     /// Creates a finding about no particular transcript.
     fn general(what: String) -> Self {
         Self {
@@ -192,7 +224,7 @@ fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
 }
 
 /// The cases of a checked corpus, with the problems that were found.
-pub struct CheckSeen {
+pub(crate) struct CheckSeen {
     /// The cases of the corpus.
     pub cases: Vec<Case>,
     /// The glance at each case.
@@ -214,7 +246,7 @@ impl CheckSeen {
     }
 
     /// Returns the chars in a token by language, of the texts with recorded tokens.
-    pub fn chars_per_token(&self) -> BTreeMap<&str, f64> {
+    fn chars_per_token(&self) -> BTreeMap<String, f64> {
         let mut sums = BTreeMap::<&str, [u64; 2]>::new();
         for (case, glance) in self.cases.iter().zip(&self.glances) {
             let lang = case.lang.as_deref().unwrap_or("unknown");
@@ -225,12 +257,12 @@ impl CheckSeen {
         sums.retain(|_, [_, tokens]| *tokens > 0);
         let ratio = |[chars, tokens]: [u64; 2]| chars as f64 / tokens as f64;
         sums.into_iter()
-            .map(|(lang, of)| (lang, ratio(of)))
+            .map(|(lang, of)| (lang.to_owned(), ratio(of)))
             .collect()
     }
 
     /// Returns every finding, by check, in the order of the registry. Checks without a finding are left out.
-    pub fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
+    fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
                 Find::Corpus(find) => find(self),
@@ -254,18 +286,12 @@ impl CheckSeen {
 ///
 /// # Errors
 /// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
-pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckSeen)> {
+fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckSeen)> {
     let (corpus, mut faults) = Corpus::open_damaged(path).map_err(open_failure)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(open_failure(faults.swap_remove(fault)));
     }
-    let wanted = SurveyRequest {
-        path,
-        selection: Selection::default(),
-        by: &[],
-        entry: None,
-        host,
-    };
+    let wanted = SurveyRequest::all(path, host);
     let (mut surveyed, mut glances) = survey_with(corpus, wanted, check_texts)?;
     let cases = std::mem::take(&mut surveyed.cases);
     let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
@@ -277,27 +303,4 @@ pub fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, Ch
         clusters,
     };
     Ok((surveyed, seen))
-}
-
-/// Counts the findings of a severity.
-pub fn count(checks: &[(&CorpusCheck, Vec<Finding>)], severity: Severity) -> u64 {
-    let of = checks.iter().filter(|(c, _)| c.severity == severity);
-    of.map(|(_, findings)| findings.len() as u64).sum()
-}
-
-/// Returns every finding as a JSON object.
-pub fn json(checks: &[(&CorpusCheck, Vec<Finding>)]) -> Vec<Value> {
-    let object = |check: &CorpusCheck, finding: &Finding| {
-        let place = finding.place.as_ref();
-        json!({
-            "check": check.name, "severity": check.severity.name(),
-            "file": place.map(|p| p.file.display().to_string()), "line": place.map(|p| p.line),
-            "transcripts": finding.transcripts, "what": finding.what,
-            "why": check.why, "advice": check.advice,
-        })
-    };
-    let checks = checks.iter();
-    checks
-        .flat_map(|(check, findings)| findings.iter().map(|finding| object(check, finding)))
-        .collect()
 }

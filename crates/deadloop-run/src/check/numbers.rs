@@ -5,7 +5,7 @@ use deadloop_finder::selection::find;
 use deadloop_finder::views::NumberChange;
 use deadloop_score::Class;
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words::count;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,7 +13,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "loop labels that rest on folded numbers",
     why: "the copies are alike only without their numbers, which do not count on: rows of a table or of a log look like that",
-    advice: "read them; label clean what was asked for",
+    advice: CheckAdvice::Plain("read them; label clean what was asked for"),
     find: Find::Text(copies_of_data),
 };
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -12,7 +12,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "models with labels of only one class",
     why: "recall comes from some models and wrong alarms from others, so a detector that recognises a model seems to recognise loops. No setting can be chosen for such a model",
-    advice: "record the missing class of each model: loops, or healthy text",
+    advice: CheckAdvice::Plain("record the missing class of each model: loops, or healthy text"),
     find: Find::Corpus(one_class),
 };
 

@@ -1,14 +1,16 @@
 //! Onsets contradicted by the text.
 
 use super::copies::{ClaimedCopies, likeness};
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
     severity: Severity::Warning,
     title: "onsets that the text contradicts",
     why: "the onset is the first char of the second copy. Delays are measured from it, and an alarm before it is premature",
-    advice: "inspect them with deadloop explain; move the onset, or label them unsure",
+    advice: CheckAdvice::Plain(
+        "inspect them with deadloop explain; move the onset, or label them unsure",
+    ),
     find: Find::Text(contradiction),
 };
 

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::disorders;
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -10,7 +10,9 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "runs with messages in an order that chat APIs refuse",
     why: "APIs expect the results right after the turn with their calls, a call for each result, and no empty turn. Guards on results miss the others",
-    advice: "inspect the listed events, and fix the converter that lost or moved the results",
+    advice: CheckAdvice::Plain(
+        "inspect the listed events, and fix the converter that lost or moved the results",
+    ),
     find: Find::Text(order),
 };
 

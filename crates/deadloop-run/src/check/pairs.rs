@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
 use crate::words;
 
 pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
@@ -13,7 +13,9 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "results without a call, second results, calls with the id of an open call",
     why: "guards skip such results, and of two open calls with one id only one gets its result, so they count fewer repetitions than there were",
-    advice: "inspect the recording: parts may be missing, or two runs may be mixed",
+    advice: CheckAdvice::Plain(
+        "inspect the recording: parts may be missing, or two runs may be mixed",
+    ),
     find: Find::Text(|exhibit| {
         CallPairCounts::from_events(&exhibit.entry.transcript.events).describe_unpaired()
     }),
@@ -24,7 +26,7 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "calls without a result, arguments that are not JSON, results without a status",
     why: "guards on results skip a call without a result, compare broken arguments as text, and see no failure where none is recorded",
-    advice: "record `error` with each result; the rest may be true of the run",
+    advice: CheckAdvice::Plain("record `error` with each result; the rest may be true of the run"),
     find: Find::Text(describe_open_calls),
 };
 

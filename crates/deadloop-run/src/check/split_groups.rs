@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "torn-group",
     severity: Severity::Warning,
     title: "groups in several splits",
     why: "the transcripts of a group belong together, usually by prompt. Settings chosen on a part of a group and tested on the rest look better than they are",
-    advice: "give all transcripts of a group one split in splits.csv",
+    advice: CheckAdvice::Plain("give all transcripts of a group one split in splits.csv"),
     find: Find::Corpus(split_groups),
 };
 

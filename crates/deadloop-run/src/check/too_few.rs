@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_detect::Unit;
 use deadloop_score::{Case, units};
 
-use super::{CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
 use crate::check::evidence::LabelEvidence;
 
 pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
@@ -13,7 +13,7 @@ pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
     severity: Severity::Warning,
     title: "too few labels for any claim",
     why: "a bad detector can reach a perfect score on so few labels by luck",
-    advice: "label more of that class, and quote figures with their intervals",
+    advice: CheckAdvice::Plain("label more of that class, and quote figures with their intervals"),
     find: Find::Corpus(for_a_claim),
 };
 
@@ -22,7 +22,7 @@ pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
     severity: Severity::Note,
     title: "models with too few labels for a claim of their own",
     why: "their figures are mostly chance. tune gives them the setting chosen on all models",
-    advice: "use the figures of all models, or label more",
+    advice: CheckAdvice::Plain("use the figures of all models, or label more"),
     find: Find::Corpus(for_a_model),
 };
 

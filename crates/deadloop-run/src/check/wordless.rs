@@ -3,14 +3,18 @@
 use deadloop_score::Class;
 
 use super::copies::ClaimedCopies;
-use super::{CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use crate::option::BY;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "wordless-loop",
     severity: Severity::Note,
     title: "loops of punctuation or digits alone",
     why: "many detectors pass over floods of dots, zeros or rules on purpose, so one recall for both kinds hides a difference",
-    advice: "report them separately (--by), or leave them out where the product tolerates them",
+    advice: CheckAdvice::With(
+        "leave them out where the product tolerates them, or report them separately",
+        BY,
+    ),
     find: Find::Text(wordless_loop),
 };
 

@@ -4,7 +4,7 @@ use deadloop_corpus::Entry;
 use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
-use crate::corpus::survey::CorpusSurvey;
+use crate::corpus::survey::{CorpusSurvey, listing};
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::visible::visible;
@@ -21,7 +21,7 @@ impl CorpusSurvey {
     /// false.
     pub fn one(&self, id: &str, skips: bool, host: &dyn Host) -> RunResult<(&Entry, &Case)> {
         if !skips && !self.problems.is_empty() {
-            return Err(Code::Usage.error(self.listing()));
+            return Err(Code::Usage.error(listing(&self.problems)));
         }
         if !self.problems.is_empty() {
             host.notify(&format!("{} problems skipped", self.problems.len()));
@@ -30,7 +30,7 @@ impl CorpusSurvey {
         match (self.entry.as_deref(), case) {
             (Some(entry), Some(case)) => Ok((entry, case)),
             // Its labels are bad, so it was left out.
-            (Some(_), None) => Err(Code::Usage.error(self.listing())),
+            (Some(_), None) => Err(Code::Usage.error(listing(&self.problems))),
             (None, _) => Err(self.unknown_transcript(id)),
         }
     }

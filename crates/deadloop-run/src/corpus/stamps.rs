@@ -8,6 +8,8 @@ use std::time::SystemTime;
 
 use deadloop_corpus::Corpus;
 
+use crate::failure::{Code, RunResult};
+
 /// The size and the times of the last change of each file.
 pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
 
@@ -21,11 +23,16 @@ impl Stamps {
         Self(files.map(|file| (file.clone(), stamp(file))).collect())
     }
 
-    /// Returns the first file that has changed.
-    pub(crate) fn first_changed(&self) -> Option<&Path> {
+    /// Refuses a corpus that has changed since.
+    pub(crate) fn check(&self) -> RunResult {
         let mut files = self.0.iter();
-        let changed = files.find(|(file, before)| stamp(file) != *before);
-        changed.map(|(file, _)| file.as_path())
+        match files.find(|(file, before)| stamp(file) != *before) {
+            None => Ok(()),
+            Some((file, _)) => Err(Code::Usage.error(format!(
+                "the corpus changed while it was read: {} was written to",
+                file.display()
+            ))),
+        }
     }
 }
 

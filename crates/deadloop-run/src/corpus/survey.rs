@@ -2,10 +2,9 @@
 //!
 //! Nothing is replayed before it ends.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{
@@ -64,6 +63,19 @@ pub struct SurveyRequest<'a> {
     pub host: &'a dyn Host,
 }
 
+impl<'a> SurveyRequest<'a> {
+    /// Creates the request of all transcripts.
+    pub fn all(path: &'a Path, host: &'a dyn Host) -> Self {
+        Self {
+            path,
+            selection: Selection::default(),
+            by: &[],
+            entry: None,
+            host,
+        }
+    }
+}
+
 /// Opens a corpus. Failure to open it is an error of usage.
 pub fn open(path: &Path) -> RunResult<Corpus> {
     Corpus::open(path).map_err(open_failure)
@@ -80,7 +92,7 @@ pub(crate) fn open_failure(error: CorpusError) -> Failure {
 
 /// Returns an error if memory or file handles ran out. Then the corpus is not at fault, and leaving out the unread
 /// files would make it a different corpus.
-pub fn refuse_machine(problems: &[Problem]) -> RunResult {
+pub(crate) fn refuse_machine(problems: &[Problem]) -> RunResult {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
             let Problem { place, what, .. } = p;
@@ -167,13 +179,6 @@ pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
     })
 }
 
-impl CorpusSurvey {
-    /// Returns the ids of the selected transcripts.
-    pub fn ids(&self) -> HashSet<Arc<str>> {
-        self.cases.iter().map(|case| case.id.clone()).collect()
-    }
-}
-
 impl<C: CaseStore> CorpusSurvey<C> {
     /// Drops the cases whose flag in `kept` is not set, and their items of `seen`.
     pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
@@ -193,7 +198,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
             (_, false) => {
                 let all = self.cases.number() == 0 && self.filtered == 0;
                 let foreign = foreign(&self.problems).filter(|_| all);
-                return Err(Code::Usage.error(foreign.unwrap_or_else(|| self.listing())));
+                return Err(Code::Usage.error(foreign.unwrap_or_else(|| listing(&self.problems))));
             }
             (n, true) if self.cases.number() > 0 => host.notify(&format!(
                 "{} skipped, see rejected.jsonl in the results",
@@ -263,15 +268,10 @@ impl<C: CaseStore> CorpusSurvey<C> {
                 .for_each(|problem| host.notify(&problem.to_string()));
         }
     }
-
-    /// Returns every problem, one per line, and the remedy.
-    pub fn listing(&self) -> String {
-        listing(&self.problems)
-    }
 }
 
 /// Returns a problem as a row of rejected.jsonl.
-pub fn rejected_row(problem: &Problem) -> serde_json::Value {
+pub(crate) fn rejected_row(problem: &Problem) -> serde_json::Value {
     serde_json::json!({
         "file": problem.place.file.display().to_string(),
         "line": problem.place.line,
@@ -281,7 +281,7 @@ pub fn rejected_row(problem: &Problem) -> serde_json::Value {
 }
 
 /// Returns the command to type if a corpus consists of problems alone.
-pub fn foreign(problems: &[Problem]) -> Option<String> {
+pub(crate) fn foreign(problems: &[Problem]) -> Option<String> {
     let first = problems.first().filter(|first| first.place.line > 0)?;
     let bad = words::several(problems.len() as u64, "record");
     let file = words::typed(first.place.file.as_os_str());
@@ -291,14 +291,15 @@ pub fn foreign(problems: &[Problem]) -> Option<String> {
 }
 
 /// Returns every problem of a corpus, one per line, and the remedy.
-pub fn listing(problems: &[Problem]) -> String {
+pub(crate) fn listing(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
     let hint = format!("nothing was scored; mend them, or leave them out with {ON_BAD}");
     let lines = lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }
 
-fn lines(problems: &[Problem]) -> String {
+/// Returns problems, one per line.
+pub(crate) fn lines(problems: &[Problem]) -> String {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }

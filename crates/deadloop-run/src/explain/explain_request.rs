@@ -24,7 +24,7 @@ use crate::replay::programs;
 const NEAREST: usize = 3;
 
 /// A transcript to explain, and the options for it.
-pub struct ExplainRequest<'a> {
+pub(crate) struct ExplainRequest<'a> {
     /// The transcript.
     pub transcript: &'a Transcript,
     /// The case of the transcript, with its label.
@@ -42,7 +42,11 @@ impl ExplainRequest<'_> {
     ///
     /// # Errors
     /// Returns an error if a program does not start or the host stops it.
-    pub fn explain(&self, named: &[(String, Settings)], host: &dyn Host) -> RunResult<Explanation> {
+    pub(crate) fn explain(
+        &self,
+        named: &[(String, Settings)],
+        host: &dyn Host,
+    ) -> RunResult<Explanation> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
         let programs = programs::start(&plan, host)?;
@@ -101,13 +105,9 @@ impl ExplainRequest<'_> {
         let latency = judged.and_then(|j| j.latency);
         let period = self.span().and_then(|span| span.period);
         let names = guard.member_names();
-        let fired = |stop: &Stop| ExplainedAlarm {
-            member: names.get(stop.member).cloned().unwrap_or_default(),
-            channel: stop.channel,
-            kind: stop.kind,
-            exact: stop.exact.seen.units(stop.channel),
-            delivered: stop.delivered.seen.units(stop.channel),
-            detail: decided.detail(stop).map(str::to_owned),
+        let fired = |stop: &Stop| {
+            let member = names.get(stop.member).cloned().unwrap_or_default();
+            ExplainedAlarm::new(member, stop, decided)
         };
         let seat = |(name, member): (&String, &Member)| self.member_readings(name, member);
         ExplainedSetting {
@@ -189,7 +189,7 @@ impl ExplainRequest<'_> {
     }
 
     /// Returns the text around the labelled onset and the alarm, or around the nearest miss.
-    pub fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
+    pub(crate) fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
         let shown = told.shown_fact();
         let of_channel = |channel| {
             let lane = self.channel(channel);

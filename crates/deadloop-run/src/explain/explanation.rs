@@ -1,7 +1,7 @@
 //! The data that `deadloop explain` prints.
 
 use deadloop_detect::{Channel, Kind, Unit, Units, Value};
-use deadloop_replay::ChannelLengths;
+use deadloop_replay::{BlockDecision, ChannelLengths, Stop};
 use deadloop_score::Class;
 use serde::Serialize;
 
@@ -103,6 +103,20 @@ pub struct ExplainedAlarm {
     /// The message of the program, if the detector is a program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+}
+
+impl ExplainedAlarm {
+    /// Describes where a member of a guard, named `member`, stopped a transcript.
+    pub(crate) fn new(member: String, stop: &Stop, decided: &BlockDecision) -> Self {
+        Self {
+            member,
+            channel: stop.channel,
+            kind: stop.kind,
+            exact: stop.exact.seen.units(stop.channel),
+            delivered: stop.delivered.seen.units(stop.channel),
+            detail: decided.detail(stop).map(str::to_owned),
+        }
+    }
 }
 
 /// A member of a guard, with its readings.

@@ -1,4 +1,4 @@
-//! Explains the outcome of settings on one transcript.
+//! [`explain`]: the outcome of settings on one transcript, explained.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -9,20 +9,25 @@
 //! | short descriptions of labels and alarms | `words` |
 
 mod calls;
+mod command;
 mod copies;
 mod excerpt;
 mod explain_request;
 mod explanation;
 mod loose_thresholds;
 mod near_misses;
+mod paint;
+mod text;
 mod words;
 
 pub use calls::EqualCalls;
+pub use command::{ExplainAnswer, ExplainOptions, explain};
 pub use excerpt::{Excerpt, ExcerptMark, ExcerptSource};
-pub use explain_request::ExplainRequest;
+pub(crate) use explain_request::ExplainRequest;
 pub use explanation::{
     ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
     Explanation, MemberReadings,
 };
 pub use near_misses::{AskedOf, FactSight};
+pub use paint::{Paint, painted};
 pub use words::NO_GUARD;

@@ -41,7 +41,7 @@ pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurve
 }
 
 /// Returns the current time as written in a manifest.
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     format_time(SystemTime::now())
 }
 

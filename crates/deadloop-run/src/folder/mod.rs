@@ -1,5 +1,6 @@
 //! The result folder, checked before any work and never overwritten unasked.
 
+pub(crate) mod answer;
 pub(crate) mod manifest;
 pub(crate) mod outputs;
 
@@ -28,40 +29,37 @@ const JOURNAL: &str = ".journal.jsonl";
 /// The file name of the manifest, which marks a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result beside its tables, each with its content. The content is empty for files that only earlier
-/// versions wrote.
-const OTHER_FILES: [(&str, &str); 12] = [
+/// The files of a result beside its tables, each with its content.
+const OTHER_FILES: [(&str, &str); 4] = [
     (
         "cases.jsonl",
         "the worst cases with the text around onset and alarm, for the report",
     ),
-    ("excerpts.jsonl.zst", ""), // of earlier versions
-    ("feedback.csv", ""),       // of earlier versions
-    ("intervals.csv", ""),      // of earlier versions
-    ("regions.jsonl.zst", ""),  // of earlier versions
-    ("pareto.csv", ""),         // of earlier versions
     (
         "rejected.jsonl",
         "the lines that were bad and left out, with the reason",
     ),
-    ("scores_by.csv", ""),     // of earlier versions
-    ("scores_by.parquet", ""), // of earlier versions
     (
         "settings.toml",
         "`tune`: what to run, per model; the head says verdict, reason and figures",
     ),
-    ("transcripts.jsonl.zst", ""), // of earlier versions
     (
         MANIFEST,
         "versions, hash of the corpus, grid, seed, options, counts, time, machine: enough to run it again",
     ),
 ];
 
+/// The files that only earlier versions wrote.
+const EARLIER_FILES: &str = "excerpts.jsonl.zst feedback.csv intervals.csv pareto.csv regions.jsonl.zst scores_by.csv \
+     scores_by.parquet transcripts.jsonl.zst";
+
 /// Returns the files of a result with their contents. Files of the report are left out, since it is written whole
 /// each time.
 pub fn result_files() -> BTreeMap<String, String> {
-    let others = OTHER_FILES.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
-    let mut files = BTreeMap::from(others);
+    let earlier = EARLIER_FILES.split(' ').map(|name| (name, ""));
+    let others = earlier.chain(OTHER_FILES);
+    let others = others.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
+    let mut files: BTreeMap<String, String> = others.collect();
     for table in result_tables() {
         // The tables of `compare` are in no folder of a run.
         if table.left_by == "compare" {
@@ -196,7 +194,7 @@ impl Folder {
 }
 
 /// Returns a short hash of everything that a result depends on.
-pub fn fingerprint(parts: &[String]) -> String {
+pub(crate) fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
     digest
         .iter()

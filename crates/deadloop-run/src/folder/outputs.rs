@@ -4,11 +4,11 @@ use std::fmt::Display;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{FolderClaim, claim, prove_writable};
+use deadloop_corpus::{FolderClaim, UnfinishedFile, WriteError, claim, prove_writable};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
-use crate::option::{FORCE, OUT};
+use crate::option::{FORCE, OUT, RunOption};
 
 /// The files beside the transcripts of a corpus.
 const BESIDE: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
@@ -41,9 +41,57 @@ pub(crate) fn occupied(dir: &Path, name: &Path, what: &str) -> Failure {
     Code::Usage.at(OUT, what)
 }
 
-/// Refuses outputs that would overwrite an input or another output, even with `--force`. `written` pairs each output
+/// Checks before any work that the folder of a file is there.
+pub fn prove_folder_of(option: RunOption, file: &Path) -> RunResult {
+    let folder = folder_of(file);
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let (file, folder) = (file.display(), folder.display());
+    let what = format!("{file}: there is no folder {folder}; make it first");
+    Err(Code::Usage.at(option, what))
+}
+
+/// Checks before any work that a file can be written: its folder is there and can be written to, and without `force`
+/// nothing stands at its name.
+pub(crate) fn prove_file(option: RunOption, path: &Path, force: bool) -> RunResult {
+    prove_folder_of(option, path)?;
+    let refuse = |e: WriteError| match e {
+        WriteError::Exists { path } => {
+            format!("{} is there already; {FORCE} overwrites it", path.display())
+        }
+        other => other.to_string(),
+    };
+    UnfinishedFile::create(path, force)
+        .map(drop)
+        .map_err(|e| Code::Usage.at(option, refuse(e)))
+}
+
+/// Writes a table as CSV. Without `force`, an existing file is an error.
+pub(crate) fn write_table<R: IntoIterator<Item: AsRef<[u8]>>>(
+    path: &Path,
+    header: &[&str],
+    rows: impl IntoIterator<Item = R>,
+    force: bool,
+) -> RunResult {
+    let mut writer = csv::Writer::from_writer(UnfinishedFile::create(path, force)?);
+    writer.write_record(header)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    let file = writer.into_inner().map_err(|e| e.into_error())?;
+    Ok(file.finish()?)
+}
+
+/// Returns the folder of a file.
+pub(crate) fn folder_of(path: &Path) -> &Path {
+    let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Refuses outputs that would overwrite an input or another output, even if others may be overwritten. `written` pairs each output
 /// with its option. `read` holds files and corpora.
-pub fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
+pub(crate) fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
     let files: Vec<PathBuf> = read.iter().flat_map(|path| parts(path)).collect();
     let corpora: Vec<PathBuf> = read
         .iter()
@@ -86,9 +134,7 @@ fn place(path: &Path) -> PathBuf {
     if let Ok(there) = path.canonicalize() {
         return there;
     }
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let dir = dir.unwrap_or(Path::new(".")).canonicalize();
-    match (dir, path.file_name()) {
+    match (folder_of(path).canonicalize(), path.file_name()) {
         (Ok(dir), Some(name)) => dir.join(name),
         _ => path.to_path_buf(),
     }

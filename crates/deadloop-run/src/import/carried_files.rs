@@ -8,12 +8,12 @@ use deadloop_score::{LabelRow, LabelsFile};
 
 /// The files beside the transcripts of all imported corpora.
 #[derive(Default)]
-pub struct CarriedFiles {
+pub(super) struct CarriedFiles {
     corpora: Vec<SideFiles>,
     /// The transcripts that have a split, with that split.
-    pub splits: Vec<[String; 2]>,
+    pub(super) splits: Vec<[String; 2]>,
     /// The number of transcripts left out because of a bad row of labels.
-    pub left_out: u64,
+    pub(super) left_out: u64,
 }
 
 /// The files beside the transcripts of one corpus.
@@ -27,7 +27,7 @@ struct SideFiles {
 
 impl CarriedFiles {
     /// Reads the labels. Also returns their problems.
-    pub fn read(import: &deadloop_import::Import) -> (Self, Vec<Problem>) {
+    pub(super) fn read(import: &deadloop_import::Import) -> (Self, Vec<Problem>) {
         let mut carried = Self::default();
         let mut problems = Vec::new();
         for (folder, corpus) in import.corpora() {
@@ -45,7 +45,7 @@ impl CarriedFiles {
     }
 
     /// Adds a transcript. Returns false if its labels are bad.
-    pub fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
+    pub(super) fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
         let id = &entry.transcript.id;
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter_mut();
@@ -67,7 +67,7 @@ impl CarriedFiles {
     }
 
     /// Returns the labels file beside a transcript, if its corpus has one.
-    pub fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
+    pub(super) fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter();
         let corpus = corpora.find(|corpus| file.starts_with(&corpus.folder))?;
@@ -75,7 +75,7 @@ impl CarriedFiles {
     }
 
     /// Returns the problems of labels and splits, once all transcripts are known.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub(super) fn problems(&self) -> Vec<Problem> {
         let of = |corpus: &SideFiles| {
             let labels = corpus.labels.as_ref();
             let mut problems = labels.map_or(Vec::new(), |labels| labels.orphans(&corpus.ids));
@@ -87,7 +87,7 @@ impl CarriedFiles {
     }
 
     /// Returns the card, if the import is of exactly one corpus.
-    pub fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
+    pub(super) fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
         match (&self.corpora[..], files) {
             ([only], [file]) if only.folder == *file && only.corpus.card().is_some() => {
                 Some(file.join("dataset.toml"))
@@ -97,7 +97,7 @@ impl CarriedFiles {
     }
 
     /// Returns the labels of the added transcripts, in the order of their files.
-    pub fn labels(&self) -> Vec<LabelRow> {
+    pub(super) fn labels(&self) -> Vec<LabelRow> {
         let rows = self.corpora.iter().flat_map(|corpus| {
             let rows = corpus.labels.iter().flat_map(LabelsFile::rows);
             rows.filter(|row| corpus.ids.contains(&row.transcript))

@@ -7,6 +7,7 @@ use deadloop_corpus::{Corpus, Selection, text_hash};
 use deadloop_score::proposals::{BY, Proposal};
 use deadloop_score::{LabelRow, LabelsFile};
 
+use crate::corpus::survey::open;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::label::proposed;
@@ -29,7 +30,7 @@ impl ImportedLabels {
     ///
     /// # Errors
     /// Returns an error if a labels file has bad rows, which must not be lost, or if the host stopped it.
-    pub fn find(
+    pub(super) fn find(
         new: &Path,
         old: Option<&Path>,
         carried: Vec<LabelRow>,
@@ -108,7 +109,7 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
 
 /// Returns a proposal for each transcript that has neither a row nor a label inside, in the order of the corpus.
 fn propose_missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
-    let corpus = crate::open(corpus)?;
+    let corpus = open(corpus)?;
     let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
     let mut proposals = proposed(&corpus, &Selection::default(), true, host)?.proposals;
     proposals.retain(|proposal| !labelled.contains(proposal.transcript()));

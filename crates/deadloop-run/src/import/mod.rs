@@ -1,11 +1,13 @@
-//! The target corpus of an import: its folder, labels, splits and card.
+//! [`import`]: a corpus from recordings in other formats, with its labels, splits and card.
 //!
 //! The folder has a temporary name until it is whole, and is joined with an existing corpus.
 
 mod carried_files;
+mod command;
 mod labels;
+mod output;
 mod target;
 
-pub use carried_files::CarriedFiles;
+pub use command::{ImportAnswer, ImportEnd, ImportRunOptions, import};
 pub use labels::ImportedLabels;
-pub use target::{ImportTarget, JoinedCorpus, RejectedLines, SourceStamps, sources_of};
+pub use target::JoinedCorpus;

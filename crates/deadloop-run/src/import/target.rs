@@ -1,7 +1,7 @@
 //! The target folder of an import, renamed into place when it is whole.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
@@ -17,11 +17,12 @@ use super::carried_files::CarriedFiles;
 use super::labels::ImportedLabels;
 use crate::corpus::survey::rejected_row;
 use crate::failure::{Code, Failure, RunResult};
+use crate::folder::outputs::{folder_of, write_table};
 use crate::host::Host;
 use crate::option::{FORCE, OUT, RESUME};
 
 /// The target folder under its temporary name.
-pub struct ImportTarget {
+pub(super) struct ImportTarget {
     out: PathBuf,
     new: UnfinishedFolder,
     /// Whether an existing folder is replaced.
@@ -42,7 +43,7 @@ const NEW: &str = "new.jsonl.zst";
 
 impl ImportTarget {
     /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
-    pub fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
+    pub(super) fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: String| Code::Usage.at(OUT, format!("{}: {what}", out.display()));
         if is_named(out) && !over {
             return Err(refuse(format!(
@@ -52,11 +53,11 @@ impl ImportTarget {
         if is_named(out) && !out.is_dir() {
             return Err(refuse("is no folder; expected the name of one".into()));
         }
-        let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new("."));
+        let parent = folder_of(out);
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
         host.writes(parent);
         let claim = claim(out).map_err(|e| refuse(e.to_string()))?;
+        put_in_place(out, &mut || Ok(()))?;
         let new =
             unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
@@ -69,7 +70,7 @@ impl ImportTarget {
     }
 
     /// Returns the writer of transcripts. With `joined` they are later joined with those of the existing corpus.
-    pub fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
+    pub(super) fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
         self.writes(if joined { NEW } else { IMPORTED })
     }
 
@@ -80,7 +81,7 @@ impl ImportTarget {
 
     /// Appends the new transcripts to those of the existing corpus. A new transcript replaces the old one with its
     /// id. Returns the counts.
-    pub fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
+    pub(super) fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
         let path = self.new.path().join(TRANSCRIPTS).join(NEW);
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
@@ -109,25 +110,20 @@ impl ImportTarget {
     }
 
     /// Writes the list of source files with their stamps: the files read now, and those not read again.
-    pub fn sources(&self, read: &SourceStamps, before: &SourceStamps) -> RunResult {
+    pub(super) fn sources(&self, read: &SourceStamps, before: &SourceStamps) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
-        let file = UnfinishedFile::create(&self.new.path().join(SOURCES), false)?;
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(["file", "bytes", "modified"])?;
-        for (path, stamp) in &all {
-            // A path that is not UTF-8 is not listed, so it is read each time.
-            if let Some(path) = path.to_str() {
-                let numbers = [stamp.bytes, stamp.modified].map(|n| n.to_string());
-                writer.write_record([path, &numbers[0], &numbers[1]])?;
-            }
-        }
-        let file = writer.into_inner().map_err(|e| e.into_error())?;
-        Ok(file.finish()?)
+        // A path that is not UTF-8 is not listed, so it is read each time.
+        let rows = all.iter().filter_map(|(path, stamp)| {
+            let [bytes, modified] = [stamp.bytes, stamp.modified].map(|n| n.to_string());
+            Some([path.to_str()?.to_owned(), bytes, modified])
+        });
+        let path = self.new.path().join(SOURCES);
+        write_table(&path, &["file", "bytes", "modified"], rows, false)
     }
 
     /// Returns the writer of rejected lines.
-    pub fn rejected(&self) -> RejectedLines {
+    pub(super) fn rejected(&self) -> RejectedLines {
         RejectedLines {
             path: self.new.path().join(REJECTED),
             file: None,
@@ -135,7 +131,7 @@ impl ImportTarget {
     }
 
     /// Copies the rejected lines of files that were not read again.
-    pub fn keep_rejected(&self, read: &SourceStamps) -> RunResult {
+    pub(super) fn keep_rejected(&self, read: &SourceStamps) -> RunResult {
         let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
         if !old.is_file() {
             return Ok(());
@@ -163,43 +159,42 @@ impl ImportTarget {
     }
 
     /// Writes the card, with the models and the import command.
-    pub fn card<'a>(&self, models: impl Iterator<Item = &'a String>, how: &str) -> RunResult {
+    pub(super) fn card<'a>(
+        &self,
+        models: impl Iterator<Item = &'a String>,
+        how: &str,
+    ) -> RunResult {
         let name = self
             .out
             .file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let models = models.map(|model| toml::toml! { name = (model.as_str()) });
-        let mut card = toml::Table::new();
+        let models = models.map(|model| toml::toml! { name = (model.as_str()) }.into());
+        let models: Vec<toml::Value> = models.collect();
         let how = format!("deadloop import: {how}");
-        for (key, value) in [
-            ("name", name.as_str()),
-            ("version", "1"),
-            ("licence", "not stated"),
-            ("description", "Recordings that were imported"),
-            ("how", how.as_str()),
-        ] {
-            card.insert(key.into(), value.into());
-        }
-        card.insert(
-            "models".into(),
-            models.map(toml::Value::Table).collect::<Vec<_>>().into(),
-        );
+        let card = toml::toml! {
+            name = (name.as_str())
+            version = "1"
+            licence = "not stated"
+            description = "Recordings that were imported"
+            how = (how.as_str())
+            models = (models)
+        };
         let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
         file.write_all(toml::to_string(&card)?.as_bytes())?;
         Ok(file.finish()?)
     }
 
     /// Copies the card of a corpus.
-    pub fn copy_card(&self, card: &Path) -> RunResult {
+    pub(super) fn copy_card(&self, card: &Path) -> RunResult {
         let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
 
     /// Writes the labels found by [`ImportedLabels::find`].
-    pub fn label(
+    pub(super) fn label(
         &self,
         carried: &CarriedFiles,
         proposes: bool,
@@ -214,7 +209,7 @@ impl ImportTarget {
     }
 
     /// Proposes labels for unlabelled transcripts of a corpus to which nothing was added.
-    pub fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
+    pub(super) fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
         let found = ImportedLabels::find(&self.out, Some(&self.out), Vec::new(), true, host)?;
         if let Some(rows) = &found.rows {
             write_labels(&self.out.join(LABELS), rows)?;
@@ -223,7 +218,7 @@ impl ImportTarget {
     }
 
     /// Writes the carried splits, if there are any, together with the existing splits of other transcripts.
-    pub fn split(&self, carried: &CarriedFiles) -> RunResult {
+    pub(super) fn split(&self, carried: &CarriedFiles) -> RunResult {
         if carried.splits.is_empty() {
             return Ok(());
         }
@@ -242,19 +237,15 @@ impl ImportTarget {
                 .cloned()
                 .map(|[id, split]| (id, split)),
         );
-        let file = UnfinishedFile::create(&self.new.path().join(SPLITS), false)?;
-        let mut writer = csv::Writer::from_writer(file);
-        writer.write_record(["transcript", "split"])?;
-        for (transcript, split) in &splits {
-            writer.write_record([transcript, split])?;
-        }
-        let file = writer.into_inner().map_err(|e| e.into_error())?;
-        Ok(file.finish()?)
+        let rows = splits.iter().map(|(id, split)| [id, split]);
+        let path = self.new.path().join(SPLITS);
+        write_table(&path, &["transcript", "split"], rows, false)
     }
 
     /// Moves the folder to its final name and returns it. In an existing corpus only the new parts are replaced. The
-    /// list of sources comes last, so that an import killed before it reads the same files again.
-    pub fn finish(self) -> RunResult<PathBuf> {
+    /// whole import stands in the corpus before its first part moves, so that the next import finishes one that was
+    /// killed.
+    pub(super) fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
             // From here on it is no temporary folder.
             std::fs::rename(self.new.keep(), &self.out)?;
@@ -264,20 +255,59 @@ impl ImportTarget {
             let what = "was made by somebody else meanwhile; nothing was written to it";
             return Err(Code::Usage.at(OUT, format!("{}: {what}", self.out.display())));
         }
-        let old = self.new.path().join("old");
-        std::fs::create_dir(&old)?;
-        for part in [LABELS, SPLITS, TRANSCRIPTS, CARD, REJECTED, SOURCES] {
-            let (new, there) = (self.new.path().join(part), self.out.join(part));
-            let stays = matches!(part, LABELS | SPLITS) && !new.exists();
-            if is_named(&there) && !stays {
-                std::fs::rename(&there, old.join(part))?;
-            }
-            if new.exists() {
-                std::fs::rename(new, there)?;
-            }
-        }
+        std::fs::rename(self.new.keep(), self.out.join(WHOLE))?;
+        put_in_place(&self.out, &mut || Ok(()))?;
         Ok(self.out)
     }
+}
+
+/// The folder in a corpus with an import that is whole, until its parts are in their places.
+const WHOLE: &str = ".whole-import";
+
+/// Moves the parts of a whole import to their places in a corpus, if there is one. It may begin anew after any step.
+/// `step` is called before each step.
+fn put_in_place(out: &Path, step: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+    let whole = out.join(WHOLE);
+    if !whole.is_dir() {
+        return Ok(());
+    }
+    let (transcripts, there) = (whole.join(TRANSCRIPTS), out.join(TRANSCRIPTS));
+    if transcripts.exists() {
+        // Labels come before their texts, and what the import has no more goes before the first part that does come.
+        for part in [REJECTED, SOURCES] {
+            if is_named(&out.join(part)) && !whole.join(part).exists() {
+                step()?;
+                std::fs::remove_file(out.join(part))?;
+            }
+        }
+        replace_parts(&whole, out, &[LABELS, SPLITS], step)?;
+        if is_named(&there) {
+            step()?;
+            std::fs::rename(&there, whole.join("old"))?;
+        }
+        step()?;
+        std::fs::rename(&transcripts, &there)?;
+    }
+    replace_parts(&whole, out, &[CARD, REJECTED, SOURCES], step)?;
+    step()?;
+    std::fs::remove_dir_all(whole)
+}
+
+/// Moves files of a whole import over those of a corpus, each in one step.
+fn replace_parts(
+    whole: &Path,
+    out: &Path,
+    parts: &[&str],
+    step: &mut dyn FnMut() -> io::Result<()>,
+) -> io::Result<()> {
+    for part in parts {
+        let new = whole.join(part);
+        if new.exists() {
+            step()?;
+            std::fs::rename(new, out.join(part))?;
+        }
+    }
+    Ok(())
 }
 
 /// The counts of a joined corpus.
@@ -304,10 +334,10 @@ fn usage_failure(problem: Problem) -> Failure {
 }
 
 /// Source files with their stamps when they were read.
-pub type SourceStamps = BTreeMap<PathBuf, FileStamp>;
+pub(super) type SourceStamps = BTreeMap<PathBuf, FileStamp>;
 
 /// Reads the list of files that a corpus was made of. `None` if it has no list.
-pub fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
+pub(super) fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
     let path = corpus.join(SOURCES);
     if !path.exists() {
         return Ok(None);
@@ -321,7 +351,7 @@ pub fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
 }
 
 /// The writer of `rejected.jsonl`, which is created with the first rejected line.
-pub struct RejectedLines {
+pub(super) struct RejectedLines {
     path: PathBuf,
     file: Option<BufWriter<UnfinishedFile>>,
 }
@@ -331,7 +361,7 @@ impl RejectedLines {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn add(&mut self, problem: &Problem) -> RunResult {
+    pub(super) fn add(&mut self, problem: &Problem) -> RunResult {
         let file = match &mut self.file {
             Some(file) => file,
             none => none.insert(BufWriter::new(UnfinishedFile::create(&self.path, false)?)),
@@ -343,10 +373,70 @@ impl RejectedLines {
     ///
     /// # Errors
     /// Returns an error if the file cannot be written.
-    pub fn finish(self) -> RunResult {
+    pub(super) fn finish(self) -> RunResult {
         if let Some(file) = self.file {
             file.into_inner().map_err(|e| e.into_error())?.finish()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PARTS: [&str; 5] = [LABELS, SPLITS, CARD, REJECTED, SOURCES];
+
+    /// Writes the parts of a corpus, each with its content.
+    fn corpus(dir: &Path, parts: &[&str], content: &str) {
+        std::fs::create_dir_all(dir.join(TRANSCRIPTS)).unwrap();
+        let transcripts = [TRANSCRIPTS, IMPORTED].iter().collect::<PathBuf>();
+        for part in parts.iter().map(Path::new).chain([&*transcripts]) {
+            std::fs::write(dir.join(part), content).unwrap();
+        }
+    }
+
+    fn contents(dir: &Path) -> Vec<Option<String>> {
+        let imported = format!("{TRANSCRIPTS}/{IMPORTED}");
+        let parts = PARTS.into_iter().chain([imported.as_str()]);
+        let read = |part: &str| std::fs::read_to_string(dir.join(part)).ok();
+        parts.map(read).collect()
+    }
+
+    /// Stops before each step in turn, as a kill does, and lets the next import go on.
+    #[test]
+    fn an_import_that_is_stopped_at_any_step_is_finished_by_the_next() {
+        for new in [&PARTS[..], &[CARD], &[CARD, SOURCES], &[LABELS, CARD]] {
+            let stops = (0..).find(|stop| {
+                let dir = tempfile::tempdir().unwrap();
+                corpus(dir.path(), &PARTS, "old");
+                corpus(&dir.path().join(WHOLE), new, "new");
+                let mut steps = 0;
+                let mut step = || {
+                    steps += 1;
+                    if steps > *stop {
+                        Err(io::ErrorKind::Interrupted.into())
+                    } else {
+                        Ok(())
+                    }
+                };
+                let stopped = put_in_place(dir.path(), &mut step).is_err();
+                put_in_place(dir.path(), &mut || Ok(())).unwrap();
+                let kept = |part| match part {
+                    _ if new.contains(&part) => Some("new".to_owned()),
+                    LABELS | SPLITS => Some("old".to_owned()),
+                    _ => None,
+                };
+                let wanted = PARTS.map(kept).into_iter().chain([Some("new".to_owned())]);
+                assert_eq!(
+                    contents(dir.path()),
+                    wanted.collect::<Vec<_>>(),
+                    "{stop} {new:?}"
+                );
+                assert!(!dir.path().join(WHOLE).exists());
+                !stopped
+            });
+            assert!(stops.is_some_and(|stops| stops > 3), "{stops:?}");
+        }
     }
 }

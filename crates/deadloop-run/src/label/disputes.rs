@@ -7,18 +7,16 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Entry, Problem};
 use deadloop_detect::{Channel, Unit};
-use deadloop_replay::{Interruption, each};
 use deadloop_score::proposals::FinderReading;
 use deadloop_score::{Manifest, OutcomeLine, Verdict, read_outcomes};
 use serde::Serialize;
 
 use crate::failure::{Code, RunResult};
-use crate::host::{Host, watched};
+use crate::host::{Host, find_in};
 
 /// A transcript on whose label detectors disagree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -48,7 +46,7 @@ pub struct Dispute {
 ///
 /// # Errors
 /// Returns an error if the folder cannot be read or has no outcomes, or if the host stopped it.
-pub fn disputes(
+pub(super) fn disputes(
     corpus: &Corpus,
     results: &Path,
     meant: &BTreeSet<String>,
@@ -191,19 +189,12 @@ fn readings(
     open: &BTreeMap<String, Dispute>,
     host: &dyn Host,
 ) -> RunResult<HashMap<String, FinderReading>> {
-    let look = |entry: Result<Entry, Problem>, _| {
+    let look = |entry: Result<Entry, Problem>| {
         let transcript = entry.ok()?.transcript;
         let one = open.get(&transcript.id)?;
         let reading = FinderReading::new(&transcript, one.alarm());
         Some((transcript.id, reading))
     };
-    let mut found = HashMap::new();
-    watched(host, "reading", |watch| {
-        each(corpus, watch, look, |looked| {
-            found.extend(looked);
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interruption| Code::Interrupted.error("interrupted"))?;
-    Ok(found)
+    let found = find_in(corpus, host, ("reading", "interrupted"), look)?;
+    Ok(found.into_iter().collect())
 }

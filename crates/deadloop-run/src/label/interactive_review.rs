@@ -3,38 +3,37 @@
 //! A terminal or a page shows it, and decides nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::PathBuf;
 
-use deadloop_corpus::{Corpus, Transcript, claim};
-use deadloop_replay::{Interruption, each};
+use deadloop_corpus::{Corpus, Entry, Problem, Transcript, claim};
 use deadloop_score::proposals::doubt;
 use deadloop_score::{LabelRow, write_labels};
 
 use super::keys::{KeyCommand, ViewChange};
 use super::session::{Key, KeyEffect, ReviewSession};
 use crate::failure::{Code, RunResult};
-use crate::host::{Host, watched};
+use crate::folder::outputs::folder_of;
+use crate::host::{Host, find_in};
 
 /// The number of transcripts loaded by one pass over the corpus.
 const AHEAD: usize = 50;
 
 /// The corpus, the labels and the transcripts of a review.
-pub struct Review<'a> {
+pub struct Review {
     /// The transcripts.
-    pub corpus: &'a Corpus,
+    pub corpus: Corpus,
     /// The labels.csv under review.
-    pub labels: &'a Path,
+    pub labels: PathBuf,
     /// The name of the reviewer.
-    pub reviewer: &'a str,
+    pub reviewer: String,
+    /// The rows of the labels.
+    pub rows: Vec<LabelRow>,
     /// The ids of the selected transcripts.
     pub only: BTreeSet<String>,
     /// Whether answered rows are reviewed again.
     pub again: bool,
     /// The chars around each mark.
     pub context: u64,
-    /// The host, which may stop the review.
-    pub host: &'a dyn Host,
 }
 
 /// The view of a transcript.
@@ -77,7 +76,8 @@ impl ReviewView {
 
 /// A review under way.
 pub struct InteractiveReview<'a> {
-    task: &'a Review<'a>,
+    task: &'a Review,
+    host: &'a dyn Host,
     /// The answers so far, and the open transcripts.
     pub session: ReviewSession,
     shelf: BTreeMap<String, Transcript>,
@@ -96,15 +96,17 @@ pub struct InteractiveReview<'a> {
 
 impl<'a> InteractiveReview<'a> {
     /// Starts with the most uncertain selected transcript.
-    pub fn open(task: &'a Review<'a>, rows: Vec<LabelRow>) -> RunResult<Self> {
-        let session = ReviewSession::new(rows, task.reviewer, Some(&task.only), task.again);
+    pub fn open(task: &'a Review, host: &'a dyn Host) -> RunResult<Self> {
+        let rows = task.rows.clone();
+        let session = ReviewSession::new(rows, &task.reviewer, Some(&task.only), task.again);
         let mut sitting = Self {
             task,
+            host,
             session,
             shelf: BTreeMap::new(),
             suggested: None,
             answered: 0,
-            saved: std::fs::read(task.labels).ok(),
+            saved: std::fs::read(&task.labels).ok(),
             said: "",
             sight: ReviewView::default(),
             room: 1,
@@ -161,9 +163,8 @@ impl<'a> InteractiveReview<'a> {
     /// Writes the answers, unless another command has changed the file, such as a second review, or makes its folder, as
     /// an import does.
     fn save(&mut self) -> RunResult {
-        let labels = self.task.labels;
-        let folder = labels.parent().filter(|dir| !dir.as_os_str().is_empty());
-        let alone = claim(folder.unwrap_or(Path::new(".")));
+        let labels = &self.task.labels;
+        let alone = claim(folder_of(labels));
         if alone.is_err() || std::fs::read(labels).ok() != self.saved {
             let what = "another command has changed it or writes there; the last answer is unsaved";
             return Err(Code::Usage.error(format!("{}: {what}", labels.display())));
@@ -181,7 +182,7 @@ impl<'a> InteractiveReview<'a> {
         };
         if !self.shelf.contains_key(&id) {
             let next = self.session.next(AHEAD).map(str::to_owned).collect();
-            self.shelf = fetch(self.task, next)?;
+            self.shelf = fetch(self.task, next, self.host)?;
         }
         let Some(transcript) = self.shelf.get(&id) else {
             let labels = self.task.labels.display();
@@ -199,18 +200,17 @@ impl<'a> InteractiveReview<'a> {
 }
 
 /// Loads the transcripts of these ids, in one pass over the corpus.
-fn fetch(task: &Review<'_>, ids: BTreeSet<String>) -> RunResult<BTreeMap<String, Transcript>> {
-    let mut shelf = BTreeMap::new();
-    let wanted = |entry: Result<deadloop_corpus::Entry, _>, _| {
+fn fetch(
+    task: &Review,
+    ids: BTreeSet<String>,
+    host: &dyn Host,
+) -> RunResult<BTreeMap<String, Transcript>> {
+    let wanted = |entry: Result<Entry, Problem>| {
         let transcript = entry.ok()?.transcript;
-        ids.contains(&transcript.id).then_some(transcript)
+        let id = transcript.id.clone();
+        ids.contains(&id).then_some((id, transcript))
     };
-    watched(task.host, "reading", |watch| {
-        each(task.corpus, watch, wanted, |found| {
-            shelf.extend(found.map(|t| (t.id.clone(), t)));
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interruption| Code::Interrupted.error("interrupted; every answer is saved"))?;
-    Ok(shelf)
+    let interrupted = "interrupted; every answer is saved";
+    let found = find_in(&task.corpus, host, ("reading", interrupted), wanted)?;
+    Ok(found.into_iter().collect())
 }

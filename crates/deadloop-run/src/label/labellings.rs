@@ -1,23 +1,21 @@
 //! The labels of a file or corpus, and differences between two labellings.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{Entry, Problem};
-use deadloop_replay::{Interruption, each};
 use deadloop_score::{Class, LabelRow};
 
 use super::rows::main_of;
 use crate::corpus::survey::open;
 use crate::failure::{Code, Failure, RunResult};
-use crate::host::{Host, watched};
+use crate::host::{Host, find_in};
 
 /// Reads a labels.csv, or the labels of a corpus.
 ///
 /// # Errors
 /// Returns an error if the file or the corpus cannot be read, its labels are bad, or the host stopped it.
-pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
+pub(super) fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     let csv = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("csv"));
@@ -29,21 +27,17 @@ pub fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     let mut rows = beside.map_err(labels_failure)?.unwrap_or_default();
     let mut inside: BTreeMap<String, Vec<LabelRow>> = BTreeMap::new();
     let mut problems = Vec::new();
-    let look = |entry: Result<Entry, Problem>, _| -> Result<_, Vec<Problem>> {
-        let entry = entry.map_err(|problem| vec![problem])?;
-        let rows = LabelRow::inside(&entry)?;
-        Ok((entry.transcript.id, rows))
+    let look = |entry: Result<Entry, Problem>| {
+        let read = entry.map_err(|problem| vec![problem]);
+        Some(read.and_then(|entry| Ok((LabelRow::inside(&entry)?, entry.transcript.id))))
     };
-    watched(host, "reading", |watch| {
-        each(&corpus, watch, look, |looked| {
-            match looked {
-                Ok((id, rows)) => drop(inside.insert(id, rows)),
-                Err(more) => problems.extend(more),
-            }
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interruption| Code::Interrupted.error("interrupted while labels were read"))?;
+    let interrupted = "interrupted while labels were read";
+    for looked in find_in(&corpus, host, ("reading", interrupted), look)? {
+        match looked {
+            Ok((rows, id)) => drop(inside.insert(id, rows)),
+            Err(more) => problems.extend(more),
+        }
+    }
     if !problems.is_empty() {
         return Err(labels_failure(problems));
     }

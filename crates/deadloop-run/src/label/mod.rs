@@ -1,16 +1,17 @@
-//! Labels reviewed, merged, disputed and proposed, without a user interface.
+//! [`label`]: labels proposed, merged and disputed, and reviewed without a user interface.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | from a transcript to rows of a labels.csv | [`deadloop_score::proposals`] |
-//! | from a corpus to rows of a labels.csv | [`proposed`] |
+//! | from a corpus to rows of a labels.csv | `proposals` |
 //! | keys and their meanings | [`named`], [`KEYS`] |
 //! | a review as keys in and rows out | [`ReviewSession`] |
 //! | a review under way: transcripts loaded, answers saved | [`InteractiveReview`] |
-//! | the labels of a file or a corpus | [`labels_of`] |
-//! | two reviewers' answers in one file | [`merged`] |
-//! | the disputes between detectors and labels | [`disputes()`] |
+//! | the labels of a file or a corpus | `labellings` |
+//! | two reviewers' answers in one file | `reviewer_merge` |
+//! | the disputes between detectors and labels | `disputes` |
 
+mod command;
 mod disputes;
 mod excerpts;
 mod interactive_review;
@@ -21,14 +22,11 @@ mod reviewer_merge;
 mod rows;
 mod session;
 
-pub use disputes::{Dispute, disputes};
+pub use command::{LabelAnswer, LabelOptions, label, review};
+pub use disputes::Dispute;
 pub use excerpts::excerpts;
 pub use interactive_review::{InteractiveReview, Review, ReviewView};
 pub use keys::{HELP, KEYS, KeyCommand, ViewChange, named};
-pub use labellings::labels_of;
-pub use proposals::{
-    CorpusProposals, loop_rate, narrowed, of_class, proposed, proposed_json, uncertain,
-    write_proposals,
-};
-pub use reviewer_merge::{MergeCounts, merged};
+pub(crate) use proposals::{proposals_text, proposed, proposed_json};
+pub use reviewer_merge::MergeCounts;
 pub use session::{Key, KeyEffect, ReviewSession};

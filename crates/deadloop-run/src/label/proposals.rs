@@ -1,25 +1,27 @@
 //! Proposals for a whole corpus: made, counted and written.
 
-use std::ops::ControlFlow;
 use std::path::Path;
 
 use deadloop_corpus::{Corpus, Entry, Ids, Problem, SampleDraw, Selection};
-use deadloop_replay::{Interruption, each};
+use deadloop_detect::Kind;
+use deadloop_score::Class;
 use deadloop_score::proposals::{DOUBTFUL, Proposal, propose};
-use deadloop_score::{Class, LabelRow, write_labels};
 use serde_json::{Map, Value, json};
 
-use crate::failure::{Code, RunResult};
-use crate::host::{Host, watched};
+use crate::failure::RunResult;
+use crate::host::{Host, find_in};
+use crate::layout::TextDocument;
+use crate::option::LOOP_RATE;
+use crate::words::count;
 
 /// The proposals for a corpus.
-pub struct CorpusProposals {
+pub(crate) struct CorpusProposals {
     /// A proposal for every selected transcript, in the order of the corpus.
-    pub proposals: Vec<Proposal>,
+    pub(crate) proposals: Vec<Proposal>,
     /// The problems of records that cannot be read.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// Whether the corpus has no good record at all.
-    pub empty: bool,
+    pub(crate) empty: bool,
 }
 
 /// Proposes labels for every selected transcript, in the order of the corpus. With `unlabelled`, transcripts with labels
@@ -27,35 +29,32 @@ pub struct CorpusProposals {
 ///
 /// # Errors
 /// Returns an error if the host stopped it.
-pub fn proposed(
+pub(crate) fn proposed(
     corpus: &Corpus,
     selection: &Selection,
     unlabelled: bool,
     host: &dyn Host,
 ) -> RunResult<CorpusProposals> {
-    let look = |entry: Result<Entry, Problem>, _| {
-        let entry = entry?;
-        let is_wanted = selection.matches(&entry) && !(unlabelled && entry.labels.is_some());
-        let proposal = is_wanted.then(|| propose(&entry.transcript));
-        Ok((entry.transcript.id, entry.place, proposal))
+    let look = |entry: Result<Entry, Problem>| {
+        let read = entry.map(|entry| {
+            let is_wanted = selection.matches(&entry) && !(unlabelled && entry.labels.is_some());
+            let proposal = is_wanted.then(|| propose(&entry.transcript));
+            (entry.transcript.id, entry.place, proposal)
+        });
+        Some(read)
     };
-    let mut ids = Ids::default();
-    let mut problems = Vec::new();
-    let mut found = Vec::new();
-    watched(host, "labelling", |watch| {
-        each(corpus, watch, look, |looked| {
-            let unique = looked.and_then(|(id, place, proposal)| {
-                ids.insert(&id, &place)?;
-                Ok(proposal)
-            });
-            match unique {
-                Ok(proposal) => found.extend(proposal),
-                Err(problem) => problems.push(problem),
-            }
-            ControlFlow::Continue(())
-        })
-    })
-    .map_err(|Interruption| Code::Interrupted.error("interrupted; no labels were written"))?;
+    let interrupted = "interrupted; no labels were written";
+    let (mut ids, mut problems, mut found) = (Ids::default(), Vec::new(), Vec::new());
+    for looked in find_in(corpus, host, ("labelling", interrupted), look)? {
+        let unique = looked.and_then(|(id, place, proposal)| {
+            ids.insert(&id, &place)?;
+            Ok(proposal)
+        });
+        match unique {
+            Ok(proposal) => found.extend(proposal),
+            Err(problem) => problems.push(problem),
+        }
+    }
     Ok(CorpusProposals {
         proposals: narrowed(found, selection, Proposal::transcript),
         problems,
@@ -64,7 +63,11 @@ pub fn proposed(
 }
 
 /// Applies the limit of a selection, then its sample.
-pub fn narrowed<T>(mut found: Vec<T>, selection: &Selection, id: impl Fn(&T) -> &str) -> Vec<T> {
+pub(crate) fn narrowed<T>(
+    mut found: Vec<T>,
+    selection: &Selection,
+    id: impl Fn(&T) -> &str,
+) -> Vec<T> {
     found.truncate(selection.limit.unwrap_or(usize::MAX));
     if let Some(sample) = selection.sample {
         let mut draw = SampleDraw::new(sample);
@@ -83,7 +86,7 @@ const FINISHED: f64 = 0.95;
 /// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, which
 /// excludes samples that were collected because of their loops. `None` for fewer than 100 transcripts, for too few
 /// recorded ends, or if none or all loop.
-pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
+fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     let n = proposals.len();
     let finished = proposals.iter().filter(|p| p.finished).count();
     let loops = of_class(proposals, Class::Loop).len();
@@ -91,8 +94,52 @@ pub fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
     (whole && loops > 0 && loops < n).then(|| loops as f64 / n as f64)
 }
 
+/// Returns the counts of proposals as a table: transcripts by class, and repetitions by kind.
+pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocument {
+    let shown = |n: usize| count(n as u64);
+    let mut rows = Vec::new();
+    for class in Class::ALL {
+        let of = of_class(proposals, class);
+        if of.is_empty() {
+            continue;
+        }
+        let uncertain = uncertain(of.iter().copied());
+        rows.push(vec![class.name().into(), shown(of.len()), shown(uncertain)]);
+        let spans = of.iter().flat_map(|p| &p.rows);
+        let spans = spans.filter(|row| row.class == class);
+        let kinds: Vec<Kind> = spans.filter_map(|row| row.kind).collect();
+        for kind in Kind::ALL {
+            let n = kinds.iter().filter(|k| **k == kind).count();
+            if n > 0 {
+                rows.push(vec![format!("  {kind}"), shown(n), String::new()]);
+            }
+        }
+    }
+    let (all, doubtful) = (proposals.len(), uncertain(proposals));
+    rows.push(vec!["all".into(), shown(all), shown(doubtful)]);
+    let of = |class| of_class(proposals, class).len();
+    let mut text = TextDocument::default()
+        .table(&["proposed", "count", "uncertain"], rows, 1..3)
+        .prose(format!(
+            "\n{}: proposals, reviewed by nobody; uncertain: confidence below {DOUBTFUL}",
+            labels.display()
+        ));
+    if of(Class::Transient) > of(Class::Loop) {
+        text = text.prose("more repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended");
+    }
+    match loop_rate(proposals) {
+        Some(rate) => text.prose(format!(
+            "{} of {} loop; if these are all the responses of some time, and no selection, guess {LOOP_RATE} 1/{:.0}",
+            shown(of(Class::Loop)),
+            shown(all),
+            1.0 / rate,
+        )),
+        None => text,
+    }
+}
+
 /// Returns the counts of proposals as JSON.
-pub fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
+pub(crate) fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
     let classes = Class::ALL.map(|class| {
         let of = of_class(proposals, class);
         let uncertain = uncertain(of.iter().copied());
@@ -107,21 +154,12 @@ pub fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
 }
 
 /// Returns the proposals of a class.
-pub fn of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
+fn of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
     proposals.iter().filter(|p| p.class == class).collect()
 }
 
 /// Counts the proposals whose confidence is too low to be accepted unseen.
-pub fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
+fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     proposals.into_iter().filter(doubtful).count()
-}
-
-/// Writes the rows of all proposals.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
-pub fn write_proposals(proposals: &[Proposal], labels: &Path) -> RunResult {
-    let rows: Vec<LabelRow> = proposals.iter().flat_map(|p| p.rows.clone()).collect();
-    Ok(write_labels(labels, &rows)?)
 }

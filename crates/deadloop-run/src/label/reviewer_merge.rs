@@ -42,7 +42,7 @@ fn group_by_transcript(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
 /// Merges the rows of two reviewers, in the order of the first. Transcripts of the second alone follow. An answer
 /// goes before a proposal. Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a
 /// review shows them first.
-pub fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeCounts) {
+pub(super) fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeCounts) {
     let (ours, theirs) = (group_by_transcript(first), group_by_transcript(second));
     let mut seen = BTreeSet::new();
     let order = first

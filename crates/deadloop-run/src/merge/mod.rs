@@ -18,6 +18,7 @@ mod part;
 mod shard_parts;
 mod shard_run;
 
+pub(crate) use part::versions;
 pub use shard_parts::ShardParts;
 pub use shard_run::PartSummary;
 pub(crate) use shard_run::write;

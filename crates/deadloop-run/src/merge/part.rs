@@ -242,7 +242,7 @@ fn version_of(text: &str) -> Option<String> {
 }
 
 /// Returns the versions of all detectors.
-pub(super) fn versions() -> BTreeMap<String, u64> {
+pub(crate) fn versions() -> BTreeMap<String, u64> {
     let versions = DETECTORS.iter();
     versions
         .map(|d| (d.name.into(), u64::from(d.version)))

@@ -4,6 +4,7 @@
 //! case and a record for each transcript, and all ids.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ pub struct ShardParts {
     first: PartManifest,
 }
 
-fn parts_failure(what: String) -> Failure {
+fn parts_failure(what: impl Display) -> Failure {
     Code::Usage.error(what)
 }
 
@@ -53,7 +54,7 @@ impl ShardParts {
         for dir in dirs {
             let shown = dir.display();
             let part = PartManifest::read(dir)?.ok_or_else(|| {
-                parts_failure(format!(
+                parts_failure(format_args!(
                     "{shown}: no part.json; expected a folder that {SHARD} left, finished"
                 ))
             })?;
@@ -61,23 +62,23 @@ impl ShardParts {
             let (known, one, of) = first.get_or_insert_with(|| (dir, part.clone(), shard));
             let known = known.display();
             if let Some(what) = part.difference(one) {
-                return Err(parts_failure(format!(
+                return Err(parts_failure(format_args!(
                     "{shown} does not belong to {known}: {what}"
                 )));
             }
             if shard.count() != of.count() {
-                return Err(parts_failure(format!(
+                return Err(parts_failure(format_args!(
                     "{shown} is shard {shard} and {known} is shard {of}; give the parts of one division"
                 )));
             }
             if let Some((other, _)) = by_shard.insert(shard.nth(), (dir.clone(), part)) {
                 let other = other.display();
-                return Err(parts_failure(format!(
+                return Err(parts_failure(format_args!(
                     "{other} and {shown} are both shard {shard}; leave one of them out"
                 )));
             }
         }
-        let (_, first, shard) = first.ok_or_else(|| parts_failure("no parts were given".into()))?;
+        let (_, first, shard) = first.ok_or_else(|| parts_failure("no parts were given"))?;
         let missing = (1..=shard.count()).filter(|nth| !by_shard.contains_key(nth));
         let missing: Vec<String> = missing
             .map(|nth| format!("{nth}/{}", shard.count()))
@@ -85,13 +86,13 @@ impl ShardParts {
         if !missing.is_empty() {
             let (n, some) = (missing.len(), missing[..missing.len().min(20)].join(", "));
             let are = if n == 1 { "shard is" } else { "shards are" };
-            return Err(parts_failure(format!(
+            return Err(parts_failure(format_args!(
                 "{n} {are} missing: {some}; make them with {SHARD}, then merge all parts"
             )));
         }
         if first.whole.detectors != versions() {
             let what = "the parts are of detectors of another version; merge them with the deadloop that made them";
-            return Err(parts_failure(what.into()));
+            return Err(parts_failure(what));
         }
         let dirs = by_shard.into_values().map(|(dir, _)| dir).collect();
         Ok(Self { dirs, first })
@@ -131,7 +132,7 @@ impl ShardParts {
     ) -> RunResult<MergedCorpus<C, S>> {
         if hash(subject) != self.first.whole.plan {
             return Err(parts_failure(
-                "these options make another plan than that of the parts; merge with the options of the shards".into(),
+                "these options make another plan than that of the parts; merge with the options of the shards",
             ));
         }
         let selection = request.selection()?;
@@ -154,7 +155,7 @@ impl ShardParts {
         let fields = request.output.by.len();
         if surveyed.cases.any(|case| case.by.len() != fields) {
             return Err(parts_failure(
-                "a part has records of another plan; make the parts anew".into(),
+                "a part has records of another plan; make the parts anew",
             ));
         }
         // The places are those of the machines that made the parts.
@@ -218,38 +219,39 @@ impl ShardParts {
         Ok(())
     }
 
-    /// Returns the ids of labels or splits that belong to no transcript, with their lines.
+    /// Returns the ids of labels or splits that belong to no transcript, with their places in `file`.
     fn absent_ids(
         &self,
         ids: &Ids,
+        file: Option<&PathBuf>,
         of: impl Fn(NamesLine) -> Option<(String, u64)>,
-    ) -> Vec<(String, u64)> {
+    ) -> Vec<(String, Place)> {
+        let file = Arc::new(file.cloned().unwrap_or_default());
         let mut absent = Vec::new();
         // The file was read before, and every line was good.
         let _ = self.each_name(|named| {
-            absent.extend(of(named).filter(|(id, _)| !ids.contains(id)));
+            let named = of(named).filter(|(id, _)| !ids.contains(id));
+            absent.extend(named.map(|(id, line)| (id, Place::new(Arc::clone(&file), line))));
         });
         absent
     }
 
     fn orphaned_labels(&self, ids: &Ids) -> Vec<Problem> {
-        let label = |named| match named {
+        let file = self.first.whole.corpus.sides.0.as_ref();
+        let absent = self.absent_ids(ids, file, |named| match named {
             NamesLine::Label(id, line) => Some((id, line)),
             _ => None,
-        };
-        let file = self.first.whole.corpus.sides.0.as_ref();
-        let placed = ids_with_places(self.absent_ids(ids, label), file);
-        orphans(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
+        });
+        orphans(absent.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
     fn orphaned_splits(&self, ids: &Ids) -> Vec<Problem> {
-        let split = |named| match named {
+        let file = self.first.whole.corpus.sides.1.as_ref();
+        let absent = self.absent_ids(ids, file, |named| match named {
             NamesLine::Split(id, line) => Some((id, line)),
             _ => None,
-        };
-        let file = self.first.whole.corpus.sides.1.as_ref();
-        let placed = ids_with_places(self.absent_ids(ids, split), file);
-        strays(placed.iter().map(|(id, place)| (id.as_str(), place)), ids)
+        });
+        strays(absent.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
     /// Opens the corpus itself, for the transcripts that a report shows. The corpus has no files if it is not on this
@@ -297,10 +299,4 @@ impl ShardParts {
 struct SideProblems {
     bad_labels: Vec<Problem>,
     bad_splits: Vec<Problem>,
-}
-
-fn ids_with_places(ids: Vec<(String, u64)>, file: Option<&PathBuf>) -> Vec<(String, Place)> {
-    let file = Arc::new(file.cloned().unwrap_or_default());
-    let place = |(id, line)| (id, Place::new(Arc::clone(&file), line));
-    ids.into_iter().map(place).collect()
 }

@@ -97,11 +97,7 @@ pub(crate) fn write<S: Subject>(
         hopeless: AtomicBool::new(false),
     };
     part.records = work.run(problems)?;
-    if let Some(file) = stamps.first_changed() {
-        let file = file.display();
-        let what = format!("the corpus changed while it was read: {file} was written to");
-        return Err(Code::Usage.error(what));
-    }
+    stamps.check()?;
     part.bytes = sizes(out);
     let text = serde_json::to_string_pretty(&part)? + "\n";
     write_text(&out.join(PART), &text)?;

@@ -12,74 +12,69 @@ use std::path::PathBuf;
 use deadloop_replay::repairers::{DEFAULT_GRID, RepairGrid, Variant};
 use deadloop_score::Case;
 use deadloop_score::repairs::{ScoredRepairs, StreamVerdicts, repair_rows, write_repairs};
-use serde::{Deserialize, Serialize};
 
 mod broken_arguments;
 mod live;
 mod steps;
+mod tables;
 mod variant_programs;
 
 use broken_arguments::{BrokenCalls, write_broken};
 pub use live::{LiveRepair, idle};
-pub use steps::{lines as step_lines, steps};
+pub(crate) use steps::{lines as step_lines, steps};
 use variant_programs::{VariantPrograms, mend};
 
 use crate::failure::{Code, RunResult};
+use crate::folder::answer::FolderAnswer;
 use crate::host::Host;
 use crate::options::{FolderOptions, OutputOptions, SelectionOptions};
-use crate::replay::RunOutcome;
 use crate::replay::request::{Request, record};
-use crate::replay::subject_run::{AnsweredRun, Answers, ask};
+use crate::replay::subject_run::{Answers, ask};
 
-/// The options of a measurement of repairers.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-pub struct RepairOptions {
-    /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
-    #[serde(skip)]
-    pub corpus: PathBuf,
-    /// The grid of repairers [default: every preset, and a grid of each repairer]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "FILE"))]
-    pub grid: Option<PathBuf>,
-    /// The filters that select transcripts.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub select: SelectionOptions,
-    /// The options for the folder.
-    #[cfg_attr(feature = "clap", command(flatten))]
-    #[serde(flatten)]
-    pub folder: FolderOptions,
-    /// The folder of the results
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "DIR", help_heading = "Writing")
-    )]
-    #[serde(skip)]
-    pub out: PathBuf,
+options! {
+    /// The options of a measurement of repairers.
+    pub struct RepairOptions {
+        /// A corpus that deadloop synth damaged (`kind = "fault"`), or one with calls whose arguments are not JSON
+        #[serde(skip)]
+        pub corpus: PathBuf,
+        /// The grid of repairers [default: every preset, and a grid of each repairer]
+        #[arg(long, value_name = "FILE")]
+        pub grid: Option<PathBuf>,
+        /// The filters that select transcripts.
+        #[command(flatten)]
+        pub select: SelectionOptions,
+        /// The options for the folder.
+        #[command(flatten)]
+        #[serde(flatten)]
+        pub folder: FolderOptions,
+        /// The folder of the results
+        #[arg(long, value_name = "DIR", help_heading = "Writing")]
+        #[serde(skip)]
+        pub out: PathBuf,
+    }
 }
 
-/// A finished run of repairers over a corpus, with its tables written.
-pub struct RepairRun {
-    /// The folder, the surveyed corpus and the manifest.
-    pub run: AnsweredRun<Vec<Case>>,
+/// The result of repairers on a corpus.
+struct RepairRun {
     /// The variants, in the order of tables.
-    pub variants: Vec<Variant>,
+    variants: Vec<Variant>,
     /// The number of streams with a known truth.
-    pub streams: u64,
+    streams: u64,
     /// The counts.
-    pub scored: ScoredRepairs,
+    scored: ScoredRepairs,
     /// The number of recorded calls whose arguments are not JSON.
-    pub broken: u64,
+    broken: u64,
 }
 
-/// Runs every variant of the grid on every stream with a known truth, judges the results, and writes the tables.
+/// Runs every variant of the grid on every stream with a known truth, judges the results, and leaves the tables and the
+/// report.
 ///
 /// # Errors
 /// Returns an error if the grid is invalid, the corpus is not whole, nothing in it can be repaired, the folder holds
 /// another result, a program cannot be started, or the host stopped it.
-pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<RunOutcome<RepairRun>> {
+pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<FolderAnswer> {
     let grid = options.grid.as_deref();
-    let (text, name) = options.folder.grid_text(grid, DEFAULT_GRID)?;
+    let (text, name) = options.folder.grid_text(grid, DEFAULT_GRID, host)?;
     let RepairGrid { variants, refused } =
         RepairGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
     let request = &Request {
@@ -95,7 +90,7 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<RunOutcome<
         ..Request::new(&options.corpus, &options.out, host)
     };
     let work = VariantPrograms::start(variants, request.host)?;
-    ask(request, &work, Vec::new())?.then(|Answers { mut run, said }| {
+    ask(request, &work, Vec::new())?.answer(request, |Answers { mut run, said }| {
         let (streams, calls): (Vec<_>, Vec<_>) = said
             .into_iter()
             .map(|one| (one.stream, one.calls))
@@ -118,12 +113,14 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<RunOutcome<
             run.manifest.refused.insert(why.to_owned(), refused as u64);
         }
         run.manifest.cells = work.variants.len() as u64;
-        Ok(RepairRun {
+        let done = RepairRun {
             streams: outcomes.len() as u64,
             scored: ScoredRepairs::from_outcomes(&work.variants, &outcomes),
             variants: work.variants,
-            run,
             broken,
-        })
+        };
+        run.sum_up(tables::summary(&done));
+        let text = tables::text(&done, &run.manifest.summary);
+        run.finish(Ok(()), text, host)
     })
 }

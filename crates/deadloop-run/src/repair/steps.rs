@@ -14,7 +14,7 @@ use crate::visible::visible;
 /// # Errors
 /// Returns the error of the file as `line: what`. A transcript whose truth is not known or cannot be read is an error
 /// too.
-pub fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
+pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
     let stream = KnownStream::from_transcript(transcript).map_err(|e| e.to_string())?;
     let stream = stream.ok_or(
@@ -144,7 +144,7 @@ fn quote_text(text: &str) -> String {
 }
 
 /// Formats the steps as lines for the terminal.
-pub fn lines(explained: &[Json]) -> String {
+pub(crate) fn lines(explained: &[Json]) -> String {
     let mut all = Vec::new();
     for one in explained {
         let text = |name: &str| one[name].as_str().unwrap_or("").to_owned();

@@ -1,19 +1,21 @@
-//! [`replay`]: the guards of a plan over a corpus, into a result folder.
+//! [`replay`]: settings over a corpus, into a result folder. [`replay_plan`] replays any plan.
 
+mod command;
+pub(crate) mod in_memory;
 pub(crate) mod notice;
 pub(crate) mod opened_transcripts;
+mod output;
 mod own_limits;
-pub mod programs;
+pub(crate) mod programs;
 pub(crate) mod request;
 pub(crate) mod second_pass;
 pub(crate) mod subject_run;
 pub(crate) mod units;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
+pub use command::{ReplayOptions, replay};
 use deadloop_corpus::Entry;
-use deadloop_detect::harness::DETECTORS;
 use deadloop_detect::{Settings, Unit};
 use deadloop_replay::{BlockDecision, JournalEntry, Plan, PlanGuards, Programs, Record};
 use deadloop_score::choose::FEWEST_LOOPS;
@@ -25,13 +27,16 @@ use deadloop_score::{
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::Folder;
+use crate::folder::answer::{FolderAnswer, FolderContent};
+use crate::host::Host;
+use crate::layout::TextDocument;
 use crate::merge::{self, PartSummary};
+use crate::option::UNIT;
 use crate::replay::notice::noticed_faults;
-use crate::replay::own_limits::OwnLimits;
 use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
-use crate::replay::subject_run::{AnsweredRun, AskOutcome, OpenRun};
-use crate::replay::units::{of_choice_first, other_unit};
+use crate::replay::subject_run::{AnsweredRun, OpenRun};
+use crate::replay::units::of_choice_first;
 
 /// The outcome of a request.
 pub enum RunOutcome<R> {
@@ -44,6 +49,27 @@ pub enum RunOutcome<R> {
 }
 
 impl<R> RunOutcome<R> {
+    /// Returns the answer of a finished command. `finish` ends a run that was carried out.
+    ///
+    /// # Errors
+    /// Returns the errors of `finish`.
+    pub fn answer(
+        self,
+        request: &Request<'_>,
+        finish: impl FnOnce(R) -> RunResult<FolderAnswer>,
+    ) -> RunResult<FolderAnswer> {
+        match self {
+            Self::Already(folder, manifest) => {
+                FolderAnswer::earlier(&folder, manifest, request.host)
+            }
+            Self::Part(part) => {
+                let content = FolderContent::Part(part);
+                Ok(FolderAnswer::new(request.out, content, None))
+            }
+            Self::Ran(run) => finish(*run),
+        }
+    }
+
     /// Applies `make` to a finished run.
     ///
     /// # Errors
@@ -79,7 +105,7 @@ pub struct ReplayRun {
 /// # Errors
 /// Returns an error if the corpus is not whole, nothing is selected, the folder holds another result, a program
 /// fails, or the host stops the run.
-pub fn replay(
+pub fn replay_plan(
     request: &Request<'_>,
     plan: &Plan,
     current: &Settings,
@@ -100,7 +126,9 @@ pub fn replay(
     alter(cases, plan);
     let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
-        return Err(other_unit(judge.unit));
+        let unit = judge.unit;
+        let what = format!("labels count in {unit}; say so with {UNIT} {unit}");
+        return Err(Code::Usage.error(what));
     }
     let worth = request.judging.worth(current, cases, judge.unit);
     let programs = match request.output.folder.parts {
@@ -118,24 +146,22 @@ pub fn replay(
         records.push(&said);
     };
     let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
-    let mut run = match opened.ask(&guards, more, &mut keep)? {
-        AskOutcome::Already(folder, manifest) => return Ok(RunOutcome::Already(folder, manifest)),
-        AskOutcome::Answered(run) => *run,
-    };
-    for remark in own_limits::remarks(current, &OwnLimits::from_limits(&limits)) {
-        request.host.notify(&remark);
-    }
-    errors.report(request.host);
-    describe(&mut run.manifest, plan, (judge, worth));
-    run.manifest.chunks = chunks.map(u64::from);
-    Ok(RunOutcome::Ran(Box::new(ReplayRun {
-        units: of_choice_first(&run.surveyed.cases, judge.unit),
-        failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
-        run,
-        records,
-        judge,
-        worth,
-    })))
+    opened.ask(&guards, more, &mut keep)?.then(|mut run| {
+        for remark in own_limits::remarks(current, &limits) {
+            request.host.notify(&remark);
+        }
+        errors.report(request.host);
+        describe(&mut run.manifest, plan, (judge, worth));
+        run.manifest.chunks = chunks.map(u64::from);
+        Ok(ReplayRun {
+            units: of_choice_first(&run.surveyed.cases, judge.unit),
+            failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
+            run,
+            records,
+            judge,
+            worth,
+        })
+    })
 }
 
 /// Makes faults the truth for detectors that notice them.
@@ -147,10 +173,7 @@ fn alter(cases: &mut PackedCases, plan: &Plan) {
 
 /// Adds the fields of guards to a manifest.
 fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
-    let versions = DETECTORS.iter();
-    manifest.detectors = versions
-        .map(|d| (d.name.into(), u64::from(d.version)))
-        .collect();
+    manifest.detectors = merge::versions();
     manifest.judge = judge;
     manifest.worth = worth;
     manifest.cells = plan.cells() as u64;
@@ -178,15 +201,15 @@ impl ReplayRun {
         (cases, records)
     }
 
-    /// Returns the input of the score tables.
-    pub fn scoring<'a, E: AnyEvidence>(
-        &'a self,
-        evidence: &'a E,
-        reported: &'a [usize],
-        by: &'a [String],
+    /// Writes the scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
+    pub fn score(
+        &self,
+        evidence: &impl AnyEvidence,
+        reported: &[usize],
+        by: &[String],
         csv: bool,
-    ) -> ScoringRequest<'a, E> {
-        ScoringRequest {
+    ) -> RunResult<ScoringResult> {
+        let scoring = ScoringRequest {
             evidence,
             judge: &self.judge,
             units: &self.units,
@@ -199,18 +222,7 @@ impl ReplayRun {
                 ..Resampling::default()
             },
             csv,
-        }
-    }
-
-    /// Writes the scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
-    pub fn score(
-        &self,
-        evidence: &impl AnyEvidence,
-        reported: &[usize],
-        by: &[String],
-        csv: bool,
-    ) -> RunResult<ScoringResult> {
-        let scoring = self.scoring(evidence, reported, by, csv);
+        };
         let dir = self.run.folder.path();
         let scored = write_scores(dir, &scoring)?;
         if !reported.is_empty() {
@@ -234,29 +246,22 @@ impl ReplayRun {
         self.run.manifest.macro_means = means;
     }
 
-    /// Sets the summary that `--json` prints besides the folder.
-    pub fn sum_up(&mut self, summary: serde_json::Value) {
-        if let serde_json::Value::Object(summary) = summary {
-            self.run.manifest.summary = summary;
-        }
-    }
-
     /// Ends the run as [`AnsweredRun::finish`] does.
     ///
     /// # Errors
-    /// Returns `result` if it is an error, or an error if the detectors failed on every transcript or a file cannot
-    /// be written.
+    /// Returns an error if a file cannot be written.
     pub fn finish(
         self,
         result: RunResult,
-        report: impl FnOnce(&Path, &Manifest) -> RunResult,
-    ) -> RunResult {
+        text: TextDocument,
+        host: &dyn Host,
+    ) -> RunResult<FolderAnswer> {
         let Self {
             mut run, failed, ..
         } = self;
         // The report reads the files, so the cases are freed first.
         run.surveyed.cases = PackedCases::default();
-        run.finish(result.and(failed.map_or(Ok(()), Err)), report)
+        run.finish(result.and(failed.map_or(Ok(()), Err)), text, host)
     }
 }
 

@@ -10,7 +10,7 @@ use deadloop_replay::Plan;
 use deadloop_score::{Case, CaseSet, Class};
 
 /// Makes labels of class `fault` the truth for the detectors of a plan.
-pub fn notice(cases: &mut [Case], plan: &Plan) {
+pub(crate) fn notice(cases: &mut [Case], plan: &Plan) {
     if let Some(kinds) = noticed_faults(&*cases, plan) {
         cases.iter_mut().for_each(|case| case.notice(&kinds));
     }

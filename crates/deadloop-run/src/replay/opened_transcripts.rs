@@ -27,10 +27,10 @@ const MOST: (usize, usize) = (4_000, 800_000);
 const COPIES: usize = 600;
 
 /// The setting used for a transcript: its cell, its name and its settings.
-pub type Focus = (usize, (String, Settings));
+pub(crate) type Focus = (usize, (String, Settings));
 
 /// The options for opening transcripts.
-pub struct OpeningOptions<'a, E> {
+pub(crate) struct OpeningOptions<'a, E> {
     /// The evidence of every setting.
     pub evidence: &'a E,
     /// The setting of each model, and `*` for all others.
@@ -53,7 +53,7 @@ struct GroupedCase {
 
 impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     /// Writes `cases.jsonl` into the folder of a run, and returns its head.
-    pub fn write(&self, done: &ReplayRun) -> RunResult<ExcerptsHead> {
+    pub(crate) fn write(&self, done: &ReplayRun) -> RunResult<ExcerptsHead> {
         let (all, picked) = self.pick(done);
         let mut texts = self.read(done, &picked)?;
         let mut head = ExcerptsHead {
@@ -266,15 +266,8 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     fn recorded_alarm(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
-            let decided = trial.decided;
-            decided.stop(&place.at).map(|stop| ExplainedAlarm {
-                member: String::new(),
-                channel: stop.channel,
-                kind: stop.kind,
-                exact: stop.exact.seen.units(stop.channel),
-                delivered: stop.delivered.seen.units(stop.channel),
-                detail: decided.detail(stop).map(str::to_owned),
-            })
+            let stop = trial.decided.stop(&place.at)?;
+            Some(ExplainedAlarm::new(String::new(), stop, trial.decided))
         })
     }
 }

@@ -1,7 +1,5 @@
 //! Warnings about turn limits above a recording's own limit (`meta.max_turns`).
 
-use std::collections::BTreeMap;
-
 use deadloop_corpus::Entry;
 use deadloop_detect::Settings;
 use deadloop_detect::harness::Member;
@@ -15,35 +13,15 @@ pub(crate) fn own_limit(entry: &Entry) -> Option<u32> {
     Some(u32::try_from(limit).unwrap_or(u32::MAX))
 }
 
-/// The number of recordings by their own limit. Most have none.
-#[derive(Default)]
-pub(crate) struct OwnLimits(BTreeMap<u32, u64>);
-
-impl OwnLimits {
-    /// Counts the limits that recordings state.
-    pub(crate) fn from_limits(said: &[Option<u32>]) -> Self {
-        let mut own = Self::default();
-        for limit in said.iter().flatten() {
-            *own.0.entry(*limit).or_default() += 1;
-        }
-        own
-    }
-
-    /// Counts the recordings whose limit is below `limit`.
-    fn count_below(&self, limit: u64) -> u64 {
-        let below = self.0.iter().filter(|(own, _)| u64::from(**own) < limit);
-        below.map(|(_, runs)| runs).sum()
-    }
-}
-
 /// Returns remarks on settings whose limits are above those of the recordings.
-pub(crate) fn remarks(settings: &Settings, own: &OwnLimits) -> Vec<String> {
+pub(crate) fn remarks(settings: &Settings, own: &[Option<u32>]) -> Vec<String> {
     let others = settings.overrides().map(|(_, setting)| setting);
     let settings = std::iter::once(settings.guard()).chain(others);
     let members = settings.flat_map(|setting| &setting.members);
     let mut told = Vec::new();
     for (name, limit) in members.filter_map(limit) {
-        let above = own.count_below(limit);
+        let above = own.iter().flatten().filter(|own| u64::from(**own) < limit);
+        let above = above.count() as u64;
         let line = format!(
             "{name}: its limit of {} is above the recording's own (meta.max_turns) in {}, where it can never be met",
             words::several(limit, "turn"),

@@ -11,7 +11,7 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 
 /// Starts the programs of a plan.
-pub fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
+pub(crate) fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
     Programs::start(plan, host.cancel()).map_err(start_failure)
 }
@@ -63,7 +63,7 @@ fn digest(word: &str) -> Option<String> {
 }
 
 /// Reports the number of transcripts on which a detector failed, with the first error.
-pub fn tell_errors(records: &[Record], host: &dyn Host) {
+pub(crate) fn tell_errors(records: &[Record], host: &dyn Host) {
     let mut errors = DetectorErrors::default();
     records
         .iter()

@@ -13,7 +13,7 @@ use crate::host::{Host, watched};
 use crate::replay::ReplayRun;
 
 /// Another pass over the corpus of a finished run.
-pub struct SecondPass<'a> {
+pub(crate) struct SecondPass<'a> {
     /// The run.
     pub done: &'a ReplayRun,
     /// The label of the progress bar.
@@ -25,25 +25,12 @@ pub struct SecondPass<'a> {
 }
 
 impl SecondPass<'_> {
-    /// Reads the corpus again and calls `of` with each transcript of `cases` and its index in `cases`. `cases` must be
-    /// those of the run. `sink` gets the results in the order of the corpus.
+    /// Reads the corpus again and calls `of` with each transcript of `cases` whose index is `wanted`, and its index. The
+    /// others are not decoded. `cases` must be those of the run. `sink` gets the results in the order of the corpus.
     ///
     /// # Errors
     /// Returns an error if the host stops the pass or `sink` fails.
-    pub fn each<T: Send>(
-        &self,
-        cases: &(impl CaseSet + Sync + ?Sized),
-        of: impl Fn(&Entry, (usize, &Case)) -> T + Sync,
-        sink: impl FnMut(usize, T) -> RunResult,
-    ) -> RunResult {
-        self.some(cases, &|_| true, of, sink)
-    }
-
-    /// Reads only those of `cases` whose index is `wanted`, like [`each`](Self::each). The others are not decoded.
-    ///
-    /// # Errors
-    /// Returns the errors of [`each`](Self::each).
-    pub fn some<T: Send>(
+    pub(crate) fn some<T: Send>(
         &self,
         cases: &(impl CaseSet + Sync + ?Sized),
         wanted: &dyn Fn(usize) -> bool,

@@ -10,18 +10,22 @@ use deadloop_corpus::{Entry, Transcript};
 use deadloop_replay::{Job, Journal, JournalEntry, JournalError, RunError, Subject, run_into};
 use deadloop_score::{Case, Manifest, ResultFailure};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::corpus::case_store::CaseStore;
 use crate::corpus::findings::Refuses;
 use crate::corpus::survey::{CorpusSurvey, SurveyRequest, drop_sealed, open, survey_into};
 use crate::failure::{Code, Failure, RunResult};
+use crate::folder::answer::{FolderAnswer, FolderContent};
 use crate::folder::manifest::{manifest, now};
 use crate::folder::{Folder, FolderState, fingerprint};
-use crate::host::watched;
+use crate::host::{Host, watched};
+use crate::layout::TextDocument;
 use crate::merge;
 use crate::replay::RunOutcome;
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
+use crate::report::render;
 
 /// A request with its writable folder and its surveyed corpus.
 pub(crate) struct OpenRun<'a, C, S> {
@@ -46,7 +50,6 @@ pub struct AnsweredRun<C> {
     pub manifest: Manifest,
     journal: Option<Journal>,
     began: Instant,
-    numbered: fn(Code) -> u8,
 }
 
 /// The subject's answers, and the run that made them.
@@ -75,18 +78,7 @@ pub fn ask<S: Subject>(
     let (opened, _) = OpenRun::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
-    Ok(match asked {
-        AskOutcome::Already(folder, manifest) => RunOutcome::Already(folder, manifest),
-        AskOutcome::Answered(run) => RunOutcome::Ran(Box::new(Answers { run: *run, said })),
-    })
-}
-
-/// The outcome of [`OpenRun::ask`].
-pub(crate) enum AskOutcome<C> {
-    /// The folder holds the result of the same request already.
-    Already(Folder, Box<Manifest>),
-    /// Every selected transcript has an answer, and an earlier result is removed.
-    Answered(Box<AnsweredRun<C>>),
+    asked.then(|run| Ok(Answers { run, said }))
 }
 
 impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
@@ -144,7 +136,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
         subject: &impl Subject<Reply = S>,
         more: Vec<String>,
         keep: &mut dyn FnMut(JournalEntry<S>),
-    ) -> RunResult<AskOutcome<C>> {
+    ) -> RunResult<RunOutcome<AnsweredRun<C>>> {
         let Self {
             request,
             subject: asked,
@@ -160,7 +152,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
         let inputs = inputs(request, (&surveyed.hash, &asked), more)?;
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
         if let FolderState::Done(manifest) = folder.state(&inputs)? {
-            return Ok(AskOutcome::Already(folder, manifest));
+            return Ok(RunOutcome::Already(folder, manifest));
         }
         surveyed.accept(request.select.skips(), request.host)?;
         if !request.by_default {
@@ -170,7 +162,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
             None => run(request, (&surveyed, subject), (&folder, &inputs), keep)?,
         };
-        check_unchanged(&surveyed)?;
+        surveyed.stamps.check()?;
         folder.begin()?;
         surveyed.write_rejected(folder.path())?;
         let manifest = Manifest {
@@ -178,13 +170,12 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             programs: programs.described,
             ..manifest(request, &surveyed)
         };
-        Ok(AskOutcome::Answered(Box::new(AnsweredRun {
+        Ok(RunOutcome::Ran(Box::new(AnsweredRun {
             folder,
             surveyed,
             manifest,
             journal,
             began,
-            numbered: request.host.exit_codes(),
         })))
     }
 }
@@ -274,7 +265,7 @@ fn put_together<S: Subject, C: CaseStore>(
 }
 
 /// Turns an error that ended a run early into a failure.
-pub fn failed(error: RunError) -> Failure {
+pub(crate) fn failed(error: RunError) -> Failure {
     match error {
         RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{error}; the same command goes on from there"))
@@ -286,18 +277,6 @@ pub fn failed(error: RunError) -> Failure {
     }
 }
 
-/// Refuses a corpus that has changed during the run.
-fn check_unchanged<C>(surveyed: &CorpusSurvey<C>) -> RunResult {
-    let Some(file) = surveyed.stamps.first_changed() else {
-        return Ok(());
-    };
-    let what = format!(
-        "the corpus changed while it was read: {} was written to",
-        file.display()
-    );
-    Err(Code::Usage.error(what))
-}
-
 impl<C> AnsweredRun<C> {
     /// Ends a run that cannot have a result: removes the journal and returns the failure.
     pub(crate) fn given_up(self, why: Failure) -> Failure {
@@ -305,38 +284,60 @@ impl<C> AnsweredRun<C> {
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
     }
 
+    /// Sets the summary, which the answer has as JSON besides the folder.
+    pub fn sum_up(&mut self, summary: Value) {
+        if let Value::Object(summary) = summary {
+            self.manifest.summary = summary;
+        }
+    }
+
+    /// Ends the run as [`close`](Self::close) does, with the report of deadloop. `text` shows the result to people.
+    ///
+    /// # Errors
+    /// Returns an error if a file cannot be written.
+    pub fn finish(
+        self,
+        result: RunResult,
+        text: TextDocument,
+        host: &dyn Host,
+    ) -> RunResult<FolderAnswer> {
+        let report = |dir: &Path| render(dir, &Default::default(), host).map(drop);
+        let answer = self.close(result, report)?;
+        Ok(answer.with_text(text))
+    }
+
     /// Writes the manifest, which makes the folder a finished result, runs `report` on the folder and removes the
     /// journal. `result` is the caller's own result, which the manifest records.
     ///
     /// # Errors
-    /// Returns `result` if it is an error, or an error if a file cannot be written.
-    pub fn finish(
+    /// Returns an error if a file cannot be written.
+    pub fn close(
         self,
         result: RunResult,
-        report: impl FnOnce(&Path, &Manifest) -> RunResult,
-    ) -> RunResult {
+        report: impl FnOnce(&Path) -> RunResult,
+    ) -> RunResult<FolderAnswer> {
         // What was shown of the texts was read after they were judged.
-        check_unchanged(&self.surveyed)?;
+        self.surveyed.stamps.check()?;
         let Self {
             folder,
             mut manifest,
             journal,
             began,
-            numbered,
             ..
         } = self;
         manifest.ended = result.as_ref().err().map(|failure| ResultFailure {
-            exit: numbered(failure.code()),
+            exit: failure.code().exit(),
             reason: failure.chain(),
         });
         manifest.files = folder.files();
         manifest.seconds = began.elapsed().as_secs_f64();
         manifest.time = now();
         manifest.write(folder.path())?;
-        report(folder.path(), &manifest)?;
+        report(folder.path())?;
         if let Some(journal) = journal {
             journal.remove()?;
         }
-        result
+        let content = FolderContent::Result(Box::new(manifest));
+        Ok(FolderAnswer::new(folder.path(), content, result.err()))
     }
 }

@@ -6,8 +6,7 @@ use deadloop_detect::{Channel, Unit};
 use deadloop_score::{CaseSet, LabelRow, units};
 
 use crate::corpus::survey::open;
-use crate::failure::{Code, Failure, RunResult};
-use crate::option::UNIT;
+use crate::failure::RunResult;
 
 /// The maximum number of transcripts read to find the unit of their labels.
 const PEEKED: usize = 1000;
@@ -33,9 +32,4 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
 pub(crate) fn of_choice_first(cases: &impl CaseSet, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);
     std::iter::once(unit).chain(others).collect()
-}
-
-/// Returns the error for grids that count in another unit than the labels, which count in `unit`.
-pub(crate) fn other_unit(unit: Unit) -> Failure {
-    Code::Usage.error(format!("labels count in {unit}; say so with {UNIT} {unit}"))
 }

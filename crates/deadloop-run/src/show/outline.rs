@@ -2,6 +2,7 @@
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
+use serde::Serialize;
 
 /// Returns the lengths of reasoning and answer, in chars.
 pub fn lengths(transcript: &Transcript) -> [u64; 2] {
@@ -17,7 +18,7 @@ pub fn lengths(transcript: &Transcript) -> [u64; 2] {
 }
 
 /// The size of a transcript.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
 pub struct Size {
     /// The chars of reasoning and answer together.
     pub chars: u64,

@@ -241,11 +241,8 @@ fn corpus_texts(
         ..Selection::default()
     };
     let found = survey(SurveyRequest {
-        path,
         selection,
-        by: &[],
-        entry: None,
-        host,
+        ..SurveyRequest::all(path, host)
     })?;
     found.accept(false, host)?;
     let wanted = found

@@ -14,7 +14,7 @@ use deadloop_score::{
 use crate::failure::{Code, RunResult};
 use crate::replay::opened_transcripts::{Focus, OpeningOptions};
 use crate::replay::request::Request;
-use crate::replay::{ReplayRun, RunOutcome, name, replay};
+use crate::replay::{ReplayRun, RunOutcome, name, replay_plan};
 
 mod doubt;
 mod plan;
@@ -97,14 +97,14 @@ pub struct TuneResult {
 /// commands for the user, given the choices and whether the settings file can guard a single live stream.
 ///
 /// # Errors
-/// Returns the errors of [`replay`], or an error if a file cannot be written or the host stops it.
+/// Returns the errors of [`replay_plan`], or an error if a file cannot be written or the host stops it.
 pub fn tune(
     request: &Request<'_>,
     tuning: &TuneOptions,
     plan: TunePlan,
     next: impl FnOnce(&Choices, bool) -> Vec<String>,
 ) -> RunResult<RunOutcome<TuneResult>> {
-    replay(request, &plan.plan, &tuning.settings)?.then(|mut done| {
+    replay_plan(request, &plan.plan, &tuning.settings)?.then(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
         let (cases, records) = done.unpacked(&plan.plan);
         let evidence = Evidence::new(&plan.plan, &cases, &records)?;

@@ -218,11 +218,15 @@ impl Remedies<'_> {
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.evidence.cases.len()];
         let of = |entry: &Entry, _: (usize, &Case)| decide(&plan, &entry.transcript, None);
-        self.another_pass("trying remedies")
-            .each(self.evidence.cases, of, |i, record| {
+        self.another_pass("trying remedies").some(
+            self.evidence.cases,
+            &|_| true,
+            of,
+            |i, record| {
                 records[i] = Some(record);
                 Ok(())
-            })?;
+            },
+        )?;
         let pairs = self.evidence.cases.iter().zip(records);
         let pairs = pairs.filter_map(|(case, record)| record.map(|record| (case.clone(), record)));
         let (cases, records): (Vec<Case>, Vec<Record>) = pairs.unzip();

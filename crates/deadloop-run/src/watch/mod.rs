@@ -125,25 +125,6 @@ impl<'a> StreamWatch<'a> {
         }
     }
 
-    /// Sets the repairers. Repaired text goes to the copy as JSON lines, as soon as it is certain.
-    pub fn mending(mut self, mender: Option<LiveRepair>) -> Self {
-        self.mender = mender;
-        self
-    }
-
-    /// Sets the record, which keeps the events as a transcript.
-    pub fn recording(mut self, record: Option<WatchRecord>) -> Self {
-        self.record = record;
-        self
-    }
-
-    /// Sets the search for guards that the stream can never feed. With `strict` they end the watch.
-    pub(crate) fn looking_for_blind(mut self, blind: BlindMembersFn, strict: bool) -> Self {
-        self.blind = Some(blind);
-        self.strict = strict;
-        self
-    }
-
     /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive, up to the
     /// alarm. `told` is called with each event to report.
     ///

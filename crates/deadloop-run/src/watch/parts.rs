@@ -81,9 +81,12 @@ impl WatchParts {
             let work = ModelTask { model, task: &task };
             settings.for_model(work).blind(feeds)
         });
-        StreamWatch::new(watched, shared)
-            .mending(self.mender)
-            .recording(self.record)
-            .looking_for_blind(blind, strict)
+        StreamWatch {
+            mender: self.mender,
+            record: self.record,
+            blind: Some(blind),
+            strict,
+            ..StreamWatch::new(watched, shared)
+        }
     }
 }

@@ -14,7 +14,9 @@ use serde_json::{Value as Json, json};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Failure, Outcome};
-use crate::{settings, show};
+use crate::host::Terminal;
+use crate::show;
+use deadloop_run::settings::SettingsReader;
 use deadloop_run::visible::visible_lines;
 
 pub(crate) const HELP: &str = "Examples:\n  deadloop detectors\n  deadloop detectors periodic\n  deadloop detectors tuned/settings.toml    # its guards in plain sentences; also recommended, or a preset\n  deadloop detectors periodic --grid > grid.toml\n  deadloop tune CORPUS --grid grid.toml";
@@ -30,17 +32,19 @@ pub(crate) struct DetectorsArgs {
 }
 
 /// The width of the list, in columns.
-const WIDTH: u16 = 100;
+const WIDTH: usize = 100;
 
 pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
     let Some(name) = &args.name else {
         return all(global);
     };
+    let host = &Terminal::new(global);
+    let reader = SettingsReader::new(host);
     match (Detector::find(name), args.grid) {
         (Some(detector), true) => grid(detector, global),
         (Some(detector), false) => print_detector(detector, global),
         (None, true) => Err(unknown_name(name)),
-        (None, false) => match settings::settings(Some(Path::new(name)), &[]) {
+        (None, false) => match reader.settings(Some(Path::new(name)), &[]) {
             Ok(settings) => explain(&settings, global),
             Err(error) if name.contains(['/', '\\', '.']) => Err(error),
             Err(_) => Err(unknown_name(name)),
@@ -118,9 +122,15 @@ fn all(global: GlobalArgs) -> Outcome {
         every.push(as_json(detector, &presets));
         rows.push(vec![
             detector.name.to_owned(),
-            in_short(detector.about).to_owned(),
+            // The rest is shown if the detector is described in full.
+            detector
+                .about
+                .split(": ")
+                .next()
+                .unwrap_or_default()
+                .to_owned(),
             watches(detector).to_owned(),
-            on_alarm(detector).to_owned(),
+            detector.response.name().to_owned(),
             presets.len().to_string(),
         ]);
     }
@@ -140,16 +150,6 @@ fn all(global: GlobalArgs) -> Outcome {
         "deadloop detectors periodic --grid > grid.toml",
     ];
     show::next(&next, global)
-}
-
-/// Returns the description up to the colon. The rest is shown only if the detector is described in full.
-fn in_short(about: &str) -> &str {
-    about.split(": ").next().unwrap_or(about)
-}
-
-/// Returns the name of the response to an alarm.
-fn on_alarm(detector: &Detector) -> &'static str {
-    detector.response.name()
 }
 
 /// Returns the channels that a guard watches by default.
@@ -247,7 +247,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly, "examples": detector.examples,
-        "watches": watches(detector), "on_alarm": on_alarm(detector),
+        "watches": watches(detector), "on_alarm": detector.response.name(),
         "live": matches!(detector.measure, Measurement::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

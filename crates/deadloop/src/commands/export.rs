@@ -9,7 +9,9 @@ use serde_json::json;
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
-use crate::{settings, show};
+use crate::host::Terminal;
+use crate::show;
+use deadloop_run::settings::SettingsReader;
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --for qwen3-8b\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say; it never asks for less than the setting does. Engines count tokens, and a token is taken for 4 chars.";
@@ -33,7 +35,8 @@ pub(crate) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs, global: GlobalArgs) -> Outcome {
-    let settings = settings::settings(Some(&args.settings), &args.set)?;
+    let host = &Terminal::new(global);
+    let settings = SettingsReader::new(host).settings(Some(&args.settings), &args.set)?;
     let setting = match args.model.as_deref() {
         Some(model) => settings.for_model(model),
         None => settings.guard(),

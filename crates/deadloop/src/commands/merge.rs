@@ -1,18 +1,14 @@
 //! `deadloop merge`: merges the parts of shards into one result.
 //!
-//! It repeats the command of the shards with the records of the parts. `merged` in `commands/mod.rs` finds that
+//! It repeats the command of the shards with the records of the parts. `run_merge` in `commands/mod.rs` finds that
 //! command.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::Args;
 
 use crate::args::GlobalArgs;
 use crate::exit::Outcome;
-use crate::settings;
-use deadloop_run::ShardParts;
-use deadloop_run::options::FolderOptions;
 
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid grid.toml --shard 1/2 --out part-1\n  deadloop sweep recordings --grid grid.toml --shard 2/2 --out part-2\n  deadloop merge part-1 part-2 --out swept\n\nEvery file except manifest.json has the same bytes as that of a single run. Parts of another command, plan, version or corpus, other labels, and a shard that is missing or given twice are refused. --limit, --sample, labels without a transcript and repeated ids are applied here. The report of tune and replay shows texts only if the corpus is there (--corpus).\n\nIt takes the memory of the same command without the texts: the cases and records of all transcripts.";
@@ -21,39 +17,16 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop sweep recordings --grid gri
 pub(crate) struct MergeArgs {
     /// All folders that --shard wrote, in any order
     #[arg(required = true, value_name = "PART")]
-    parts: Vec<PathBuf>,
+    pub(super) parts: Vec<PathBuf>,
     /// The folder of the results
     #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    pub(super) out: PathBuf,
     /// The corpus, for the texts in the report [default: the place where the shards read it]
     #[arg(long, value_name = "CORPUS")]
-    corpus: Option<PathBuf>,
+    pub(super) corpus: Option<PathBuf>,
     /// Overwrite what is in the folder
     #[arg(long, help_heading = "Writing")]
-    force: bool,
-}
-
-impl MergeArgs {
-    /// Opens the parts.
-    pub(super) fn parts(&self) -> Outcome<Arc<ShardParts>> {
-        let parts = Arc::new(ShardParts::open(&self.parts)?);
-        settings::keep(parts.read());
-        Ok(parts)
-    }
-
-    /// Passes the parts and the places of corpus and results to the command of the shards.
-    pub(super) fn put(
-        &self,
-        parts: Arc<ShardParts>,
-        (corpus, out): (&mut PathBuf, &mut PathBuf),
-        folder: &mut FolderOptions,
-    ) {
-        let path = self.corpus.as_deref().unwrap_or(parts.corpus());
-        *corpus = path.to_path_buf();
-        out.clone_from(&self.out);
-        folder.force = self.force;
-        folder.parts = Some(parts);
-    }
+    pub(super) force: bool,
 }
 
 pub(super) fn run(args: &MergeArgs, global: GlobalArgs) -> Outcome {

@@ -3,7 +3,10 @@
 //! A new command needs a file or folder beside this one with its arguments, its `HELP` and its `run`. It also needs a
 //! `mod` line, a line of `commands!`, and its name in a family of `families`.
 
+use std::sync::Arc;
+
 use clap::Subcommand;
+use deadloop_run::ShardParts;
 use serde::Deserialize;
 
 use crate::args::{Cli, GlobalArgs};
@@ -64,9 +67,9 @@ commands! {
     /// The main job: choose a setting for each model, with the evidence
     Tune(tune::TuneArgs),
     /// Score every cell of a grid, and choose none
-    Sweep(sweep::SweepArgs),
+    Sweep(sweep::SweepOptions),
     /// Replay settings: what fires where, and how good that is
-    Replay(replay::ReplayArgs),
+    Replay(replay::ReplayOptions),
     /// Put the guard between any client and any server of LLM streams
     Proxy(proxy::ProxyArgs),
     /// Merge the parts that --shard wrote into one result
@@ -74,27 +77,27 @@ commands! {
     /// Write a setting as the configuration of another guard
     Export(export::ExportArgs),
     /// Explain one transcript: which threshold decided, and where
-    Explain(explain::ExplainArgs),
+    Explain(explain::ExplainOptions),
     /// Watch a stream on stdin: exit code 10 when the guard stops it
     Watch(watch::WatchArgs),
     /// Make a corpus from recordings in other formats
-    Import(import::ImportArgs),
+    Import(import::ImportRunOptions),
     /// Measure repairers of faulty streams
     Repair(repair::RepairOptions),
     /// Render the report of a result folder again; runs nothing
     Report(report::ReportArgs),
     /// Propose labels, review them, compare them
-    Label(label::LabelArgs),
+    Label(label::LabelOptions),
     /// Count a corpus, what its labels can prove, and what misleads
-    Check(check::CheckArgs),
+    Check(check::CheckOptions),
     /// Make a labelled corpus from a spec and a seed
     Synth(synth::SynthArgs),
     /// Compare two settings: what moved, which verdicts changed; a gate
-    Compare(compare::CompareArgs),
+    Compare(compare::ComparisonOptions),
     /// Measure context budgets on recorded runs of agents
     Budget(budget::BudgetOptions),
     /// Check settings against pinned cases, or write one from a recording
-    Cases(cases::CasesArgs),
+    Cases(cases::CasesOptions),
     /// List the detectors, or describe a single one
     Detectors(detectors::DetectorsArgs),
     /// Write a folder to start from: settings, a grid, a small corpus
@@ -124,31 +127,34 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
 #[serde(rename_all = "lowercase")]
 enum ShardedCommand {
     Tune(Box<tune::TuneArgs>),
-    Sweep(Box<sweep::SweepArgs>),
-    Replay(Box<replay::ReplayArgs>),
+    Sweep(Box<sweep::SweepOptions>),
+    Replay(Box<replay::ReplayOptions>),
     Repair(Box<repair::RepairOptions>),
     Budget(Box<budget::BudgetOptions>),
 }
 
-/// Runs the command of the shards on their parts.
+/// Runs the command of the shards on their parts, with the places of corpus and results.
 fn run_merge(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
-    let parts = args.parts()?;
+    let parts = Arc::new(ShardParts::open(&args.parts)?);
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
         Code::Usage.error(format!(
             "part.json: no command that is sharded ({e}); make the parts anew"
         ))
     })?;
     macro_rules! run {
-        ($module:ident, $command:ident, $folder:expr) => {{
-            args.put(parts, (&mut $command.corpus, &mut $command.out), $folder);
-            $module::run(&$command, global)
+        ($module:ident, $all:ident.$($folder:ident).+) => {{
+            $all.corpus = args.corpus.as_deref().unwrap_or(parts.corpus()).to_path_buf();
+            $all.out.clone_from(&args.out);
+            $all.$($folder).+.force = args.force;
+            $all.$($folder).+.parts = Some(parts);
+            $module::run(&$all, global)
         }};
     }
     match command {
-        ShardedCommand::Tune(mut all) => run!(tune, all, &mut all.output.folder),
-        ShardedCommand::Sweep(mut all) => run!(sweep, all, &mut all.output.folder),
-        ShardedCommand::Replay(mut all) => run!(replay, all, &mut all.output.folder),
-        ShardedCommand::Repair(mut all) => run!(repair, all, &mut all.folder),
-        ShardedCommand::Budget(mut all) => run!(budget, all, &mut all.folder),
+        ShardedCommand::Tune(mut all) => run!(tune, all.output.folder),
+        ShardedCommand::Sweep(mut all) => run!(sweep, all.output.folder),
+        ShardedCommand::Replay(mut all) => run!(replay, all.output.folder),
+        ShardedCommand::Repair(mut all) => run!(repair, all.folder),
+        ShardedCommand::Budget(mut all) => run!(budget, all.folder),
     }
 }

@@ -12,7 +12,9 @@ use deadloop_proxy::{AlarmEffect, Proxy as Listening, ProxyNews, ProxyOptions, U
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
-use crate::{interrupt, settings, show};
+use crate::host::Terminal;
+use crate::{interrupt, show};
+use deadloop_run::settings::SettingsReader;
 use deadloop_run::visible::visible;
 
 /// The end of the help text.
@@ -48,7 +50,9 @@ pub(crate) struct ProxyArgs {
 
 pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     let path = args.settings.as_deref();
-    let settings = settings::settings(path, &args.set)?;
+    let host = &Terminal::new(global);
+    let reader = SettingsReader::new(host);
+    let settings = reader.settings(path, &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
     let blind = blind_words(&settings);
     if let Some(words) = blind.as_ref().filter(|_| args.strict) {
@@ -74,7 +78,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards,
-        think: settings::think(path)?,
+        think: reader.think(path)?,
         most: args.max_streams,
         tell: Box::new(tell),
     };
@@ -118,7 +122,7 @@ fn blind_words(settings: &Settings) -> Option<String> {
     }
     let instead =
         "a guard in the program that runs the tools (docs/agents.md), or settings without them";
-    (!names.is_empty()).then(|| settings::blind_words("a response", &names, instead))
+    (!names.is_empty()).then(|| show::blind_words("a response", &names, instead))
 }
 
 /// The maximum number of chars of a line of the log, and of a model's name in it. Both come from the server.

@@ -129,7 +129,7 @@ fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
         format!("deadloop check {out}"),
         format!("deadloop tune {out} --out tuned"),
     ];
-    show::next(&next.each_ref().map(String::as_str), global)
+    show::next(&next, global)
 }
 
 fn row(name: &str, counts: &[u64; 6]) -> Vec<String> {

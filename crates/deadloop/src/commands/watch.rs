@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use deadloop_corpus::StreamFormat;
 use deadloop_detect::{Alarm, BlindMember, Guards, Kind, ModelTask, Setting, Settings, Units};
 use deadloop_repair::registry::Repairer;
@@ -23,8 +23,13 @@ use deadloop_run::watch::{
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
+use crate::host::Terminal;
 use crate::interrupt;
-use crate::{settings, show};
+use crate::show;
+use deadloop_run::option::RECORD;
+use deadloop_run::option_words::{FORMATS, word};
+use deadloop_run::prove_folder_of;
+use deadloop_run::settings::SettingsReader;
 use deadloop_run::visible::visible;
 
 pub(crate) const HELP: &str = "Examples:\n  curl -N … | deadloop watch --settings settings.toml --model qwen3-8b\n  curl -N … | deadloop watch --settings settings.toml --passthrough | ./client\n  ollama run qwen3 'Plan my trip.' | deadloop watch --json\n  curl -N … | deadloop watch --think open    # the prompt ends with <think>\n\nThe stream is plain text (with <think>…</think> before the answer), JSON lines (events of a transcript, Ollama) or server-sent events (OpenAI chat completions and responses, Anthropic messages). The format is detected from the content. The guard is that of the first model that the stream names, or of --model. A guard that refuses (response = \"refuse\") is told, and the stream goes on. At an alarm the program ends at once, so that the writer of the stream finds the pipe closed. With --passthrough the copy ends with the event that raised the alarm: at its char in plain text, else at its line.\n\nExit codes: 0 the stream ended and no guard stopped it, 2 nothing came, or nothing that could be read, or with --strict a guard that the stream cannot feed, 10 alarm, 130 interrupted.";
@@ -60,8 +65,8 @@ pub(crate) struct WatchArgs {
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// The format of the stream [default: detected from its content]
-    #[arg(long, value_enum)]
-    pub(crate) from: Option<WatchFormat>,
+    #[arg(long, value_parser = word::<StreamFormat>(FORMATS))]
+    pub(crate) from: Option<StreamFormat>,
     /// The separation of thinking from the answer: open (the text begins as thinking, because the prompt opened the
     /// tag) or closed, first or all (blocks), off (no tags), or the tags that count, as `<think>`, `<|a|>...<|b|>` or
     /// `harmony` [default: as the think table of the settings says]
@@ -84,24 +89,16 @@ pub(crate) struct WatchArgs {
     pub(crate) strict: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum WatchFormat {
-    /// Plain text, though it may look like JSON
-    Text,
-    /// JSON lines, one object a line
-    Jsonl,
-    /// Server-sent events
-    Sse,
-}
-
 /// The time that an interruption waits for the record.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
-    let settings = settings::settings(args.settings.as_deref(), &args.set)?;
+    let host = &Terminal::new(global);
+    let reader = SettingsReader::new(host);
+    let settings = reader.settings(args.settings.as_deref(), &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
-    let mender = mender(args)?;
-    let think = think(args, mender.as_ref())?;
+    let mender = mender(args, reader)?;
+    let think = think(args, mender.as_ref(), reader)?;
     let repairers = mender
         .as_ref()
         .map(LiveRepair::repairers)
@@ -116,8 +113,11 @@ pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
         std::thread::sleep(PATIENCE);
         drop(interrupted.send(WatchEnd::Interrupted));
     });
-    let record = args.record.as_deref().map(WatchRecord::create).transpose();
-    let record = record.map_err(|e| Code::Usage.because(e))?;
+    let record = args.record.as_deref().map(|path| {
+        prove_folder_of(RECORD, path)?;
+        WatchRecord::create(path).map_err(|e| Code::Usage.because(e))
+    });
+    let record = record.transpose()?;
     let parts = WatchParts {
         guards,
         think,
@@ -152,9 +152,13 @@ pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
 }
 
 /// Reads the think rules of the settings and the options. A repairer that separates thinking itself switches them off.
-fn think(args: &WatchArgs, mender: Option<&LiveRepair>) -> Outcome<WatchThink> {
+fn think(
+    args: &WatchArgs,
+    mender: Option<&LiveRepair>,
+    reader: SettingsReader<'_>,
+) -> Outcome<WatchThink> {
     let think = WatchThink {
-        rules: settings::think(args.settings.as_deref())?,
+        rules: reader.think(args.settings.as_deref())?,
         words: match mender {
             Some(mender) if mender.splits() => vec!["off".to_owned()],
             _ => args.think.clone(),
@@ -166,11 +170,11 @@ fn think(args: &WatchArgs, mender: Option<&LiveRepair>) -> Outcome<WatchThink> {
 }
 
 /// Reads the repairers of the stream, with `--repair`.
-fn mender(args: &WatchArgs) -> Outcome<Option<LiveRepair>> {
+fn mender(args: &WatchArgs, reader: SettingsReader<'_>) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
     };
-    LiveRepair::parse(&settings::read(path)?)
+    LiveRepair::parse(&reader.text(path)?)
         .map(Some)
         .map_err(|what| Code::Usage.error(format!("{}:{what}", path.display())))
 }
@@ -184,7 +188,7 @@ fn start(
     send: Sender<WatchEnd>,
 ) {
     let (shared, strict) = (Arc::clone(shared), args.strict);
-    let from = args.from.map(format);
+    let from = args.from;
     let copies = args.passthrough || parts.mender.is_some();
     let model = args.model.clone();
     std::thread::spawn(move || {
@@ -241,15 +245,7 @@ const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, re
 /// Names the blind guards, with the reason and the alternatives.
 fn blind_words(blind: &[BlindMember]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
-    settings::blind_words("this stream", &names, WAYS_OUT)
-}
-
-fn format(from: WatchFormat) -> StreamFormat {
-    match from {
-        WatchFormat::Text => StreamFormat::Text,
-        WatchFormat::Jsonl => StreamFormat::Jsonl,
-        WatchFormat::Sse => StreamFormat::Sse,
-    }
+    show::blind_words("this stream", &names, WAYS_OUT)
 }
 
 /// The summary for the user at the end.
@@ -302,7 +298,9 @@ impl WatchSummary<'_> {
     fn alarm(&self, alarm: &Alarm) -> Outcome {
         // The exit code is the same whether or not the output is read.
         let _ = self.print_result("alarm", || {
-            show::table(&["would abort", &title(alarm)], &self.rows(alarm), 2)
+            let (kind, channel) = (alarm.kind, alarm.channel);
+            let title = format!("{kind} in {channel}, by {}/{}", alarm.detector, alarm.check);
+            show::table(&["would abort", &title], &self.rows(alarm), 2)
         });
         if !self.global.quiet {
             show::remark(alarm.user_message());
@@ -428,12 +426,14 @@ impl WatchSummary<'_> {
 
     fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
         let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
-        let (begins, what) = match (alarm.kind, alarm.period.count()) {
-            (Kind::Fault(_), _) => ("from about", ("what came", alarm.unit.clone())),
-            (_, 0) => ("repeats from about", repeats(alarm)),
-            _ => ("second copy at", repeats(alarm)),
+        let (begins, what, of) = match (alarm.kind, alarm.period.count()) {
+            (Kind::Fault(_), _) => ("from about", "what came", alarm.unit.clone()),
+            (_, period) => {
+                let begins = ["repeats from about", "second copy at"][usize::from(period > 0)];
+                let of = format!("{}: {:?}", alarm.what(), alarm.unit);
+                (begins, "what repeats", of)
+            }
         };
-        let (what, of) = what;
         let rows = [
             ("known after", units(alarm.exact)),
             ("arrived by", units(alarm.delivered)),
@@ -443,16 +443,4 @@ impl WatchSummary<'_> {
         ];
         rows.map(|(name, value)| vec![name.into(), value]).into()
     }
-}
-
-fn repeats(alarm: &Alarm) -> (&'static str, String) {
-    let what = format!("{}: {:?}", alarm.what(), alarm.unit);
-    ("what repeats", what)
-}
-
-fn title(alarm: &Alarm) -> String {
-    format!(
-        "{} in {}, by {}/{}",
-        alarm.kind, alarm.channel, alarm.detector, alarm.check
-    )
 }

@@ -215,6 +215,15 @@ fn wrong_usage_is_told() {
     place.run("label").ends(2);
     place.run("label nowhere").ends(2);
     place.run("label c.jsonl --model nobody").ends(4);
+    for line in [
+        "label c.jsonl --out none/l.csv",
+        "label --merge c.jsonl c.jsonl --out none/l.csv",
+        "compare c.jsonl c.jsonl --markdown none/x.md",
+        "compare c.jsonl c.jsonl --junit none/x.xml",
+        "watch --record none/x.jsonl",
+    ] {
+        place.run(line).ends(2).says("there is no folder none;");
+    }
     place.file(
         "bad.jsonl",
         "{\"id\": 1}\n{\"id\": \"a\", \"answer\": \"x\"}\n",

@@ -15,10 +15,12 @@ use std::sync::{Arc, Mutex};
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Interruption, Plan, Subject, text_of};
+use deadloop_run::layout::TextDocument;
 use deadloop_run::option::OUT;
 use deadloop_run::options::OnBad;
 use deadloop_run::{
-    Answers, Code, Failure, Host, Progress, ReplayRun, Request, RunOutcome, ShardParts, ask, replay,
+    Answers, Code, Failure, FolderContent, Host, Progress, ReplayOptions, ReplayRun, Request,
+    RunOutcome, ShardParts, ask, replay, replay_plan,
 };
 use deadloop_score::Class;
 use program::{Place, Ran, STARTER};
@@ -74,18 +76,19 @@ fn plan() -> (Plan, Settings, usize) {
 /// Replays, scores, and finishes.
 fn run(request: &Request<'_>) -> Result<(), Failure> {
     let (plan, settings, cell) = plan();
-    let RunOutcome::Ran(done) = replay(request, &plan, &settings)? else {
+    let RunOutcome::Ran(done) = replay_plan(request, &plan, &settings)? else {
         panic!("a folder that holds nothing");
     };
     let done: ReplayRun = *done;
     let evidence = done.evidence(&plan)?;
     let output = &request.output;
     done.score(&evidence, &[cell], &output.by, output.folder.csv)?;
-    done.finish(Ok(()), |_, _| Ok(()))
+    done.finish(Ok(()), TextDocument::default(), request.host)?;
+    Ok(())
 }
 
 #[test]
-fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
+fn a_run_from_a_library_leaves_the_files_that_the_program_leaves() {
     let place = Place::new();
     place.file("settings.toml", SETTINGS);
     let replay_line = "replay ROOT/datasets/starter --settings settings.toml --csv --out typed";
@@ -93,26 +96,23 @@ fn a_run_from_a_library_leaves_the_tables_that_the_program_leaves() {
 
     let host = Test::default();
     let [typed, called] = ["typed", "called"].map(|name| place.path(name));
-    let mut request = Request::new(STARTER.as_ref(), &called, &host);
-    request.output.folder.csv = true;
-    run(&request).expect("a run");
-    for name in [
-        "scores.csv",
-        "scores.parquet",
-        "outcomes.csv",
-        "outcomes.parquet",
-    ] {
-        let of = |dir: &Path| std::fs::read(dir.join(name)).expect(name);
-        assert!(of(&typed) == of(&called), "{name} differs");
-    }
+    let mut options = ReplayOptions {
+        corpus: STARTER.into(),
+        settings: vec![place.path("settings.toml")],
+        out: called.clone(),
+        ..ReplayOptions::default()
+    };
+    options.output.folder.csv = true;
+    let answer = replay(&options, &host).expect("a run");
+    assert!(answer.to_string().contains("wrong alarms"), "{answer}");
+    assert_eq!(program::result(&typed), program::result(&called));
     assert_eq!(
         *host.passes.lock().expect("passes"),
-        ["reading", "replaying"]
+        ["reading", "replaying", "opening transcripts"]
     );
     assert!(host.read.load(Ordering::Relaxed) > 0);
-    let (plan, settings, _) = plan();
-    let again = replay(&request, &plan, &settings).expect("the same again");
-    assert!(matches!(again, RunOutcome::Already(..)), "it was there");
+    let again = replay(&options, &host).expect("the same again");
+    assert!(matches!(again.content, FolderContent::Earlier(_)));
 }
 
 #[test]
@@ -156,8 +156,11 @@ fn what_is_wrong_is_told_to_whoever_asked() {
     let mut lenient = strict;
     lenient.select.on_bad = OnBad::Skip;
     run(&lenient).expect("the rest of it");
-    let told = host.told.lock().expect("lines").join("\n");
-    assert_eq!(told, "1 problem skipped, see rejected.jsonl in the results");
+    let told = host.told.lock().expect("lines");
+    assert_eq!(
+        told[0],
+        "1 problem skipped, see rejected.jsonl in the results"
+    );
 }
 
 /// The next subject, as somebody else would write it: a judge that takes every transcript for a loop which has more than so
@@ -195,7 +198,7 @@ fn judged(answers: Answers<Vec<bool>>, thresholds: &[usize]) -> Result<String, F
         rows += &format!("{chars},{},{}\n", right.len(), wrong.len());
     }
     std::fs::write(run.folder.path().join("scores.csv"), &rows)?;
-    run.finish(Ok(()), |_, _| Ok(()))?;
+    run.close(Ok(()), |_| Ok(()))?;
     Ok(rows)
 }
 
@@ -275,4 +278,65 @@ fn another_subject_is_stopped_goes_on_and_comes_in_parts_like_guards() {
         .err()
         .expect("another subject");
     assert!(error.chain().contains("another plan"), "{}", error.chain());
+}
+
+/// The lines of Rust source below a folder that name a flag, without comments and tests, each with its crate.
+fn flags(krate: &str, folder: &Path, found: &mut Vec<String>) {
+    for path in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = path.path();
+        if path.is_dir() {
+            flags(krate, &path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = std::fs::read_to_string(&path).expect("a source");
+            let code = text
+                .split("\n#[cfg(test)]\nmod ")
+                .next()
+                .unwrap_or_default();
+            let lines = code.lines().map(str::trim_start);
+            let named = lines.filter(|line| !line.starts_with("//")).filter(|line| {
+                let is_name =
+                    |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_lowercase).count() == 2;
+                line.split("--").skip(1).any(is_name)
+            });
+            found.extend(named.map(|line| format!("{krate}: {line}")));
+        }
+    }
+}
+
+/// A library names an option by its key, and the program says it in its own words. The sentences of scores and reports
+/// still name some flags: their number only falls. The card of a made corpus holds the command that makes it again.
+#[test]
+fn no_library_names_a_flag() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("crates");
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(crates).expect("crates").flatten() {
+        let name = entry.file_name().into_string().expect("a name");
+        if name != "deadloop" {
+            flags(&name, &entry.path().join("src"), &mut found);
+        }
+    }
+    let known = [
+        "deadloop-score: ",
+        "deadloop-report: ",
+        "deadloop-synth: \"Made by `deadloop synth",
+    ];
+    let (known, new): (Vec<_>, Vec<_>) = found
+        .iter()
+        .partition(|line| known.iter().any(|known| line.starts_with(known)));
+    assert!(new.is_empty(), "{new:#?}");
+    assert!((1..=10).contains(&known.len()), "{known:#?}");
+}
+
+/// Every key of an option is an option of the program.
+#[test]
+fn each_option_that_messages_name_is_in_the_help() {
+    let commands = ["tune", "import", "compare", "label", "check", "watch"];
+    let help =
+        commands.map(|command| program::stdout(&Place::new().run(format!("{command} --help"))));
+    for key in deadloop_run::option::KEYS {
+        let flag = format!("--{}", key.replace('_', "-"));
+        assert!(help.concat().contains(&flag), "{flag}");
+    }
 }

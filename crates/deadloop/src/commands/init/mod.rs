@@ -31,39 +31,22 @@ pub(crate) struct InitArgs {
     dir: PathBuf,
 }
 
+/// Declares every file, with its purpose.
+macro_rules! files {
+    ($($name:literal: $what:literal,)*) => {
+        [$(($name, $what, include_bytes!(concat!("files/", $name)))),*]
+    };
+}
+
 /// Every file, with its purpose.
-const FILES: [(&str, &str, &[u8]); 6] = [
-    (
-        "settings.toml",
-        "what production loads: the recommended guard",
-        include_bytes!("files/settings.toml"),
-    ),
-    (
-        "grid.toml",
-        "what tune searches",
-        include_bytes!("files/grid.toml"),
-    ),
-    (
-        "corpus/dataset.toml",
-        "the card of the corpus",
-        include_bytes!("files/corpus/dataset.toml"),
-    ),
-    (
-        "corpus/labels.csv",
-        "what is true about it",
-        include_bytes!("files/corpus/labels.csv"),
-    ),
-    (
-        "corpus/transcripts/examples.jsonl.zst",
-        "144 transcripts, one a line",
-        include_bytes!("files/corpus/transcripts/examples.jsonl.zst"),
-    ),
-    (
-        "deadloop.yml",
-        "a job for CI: settings.toml is no worse than the recommended guard",
-        include_bytes!("files/deadloop.yml"),
-    ),
-];
+const FILES: [(&str, &str, &[u8]); 6] = files! {
+    "settings.toml": "what production loads: the recommended guard",
+    "grid.toml": "what tune searches",
+    "corpus/dataset.toml": "the card of the corpus",
+    "corpus/labels.csv": "what is true about it",
+    "corpus/transcripts/examples.jsonl.zst": "144 transcripts, one a line",
+    "deadloop.yml": "a job for CI: settings.toml is no worse than the recommended guard",
+};
 
 pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let path = |name: &str| args.dir.join(name);
@@ -103,7 +86,7 @@ fn print_next(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
     let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
     let text = || show::table(&["file", "what it is"], &rows, 2);
-    show::answer(&json!({"files": files}), text, global)?;
+    show::values(&json!({"files": files}), text, global)?;
     let (corpus, grid) = (args.dir.join("corpus"), args.dir.join("grid.toml"));
     let out = typed(args.dir.join("tuned"));
     show::next(

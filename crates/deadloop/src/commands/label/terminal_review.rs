@@ -6,14 +6,14 @@ use std::io::{self, BufRead, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
 use console::{Key as Pressed, Term, truncate_str};
-use deadloop_score::LabelRow;
 
 use super::view::{Page, keys, page};
 use crate::exit::Outcome;
-use crate::layout::fold_lines;
-use crate::paint::Paint;
+use crate::host::Terminal;
 use crate::show;
+use deadloop_run::explain::Paint;
 use deadloop_run::label::{HELP, InteractiveReview, Key, KeyCommand, Review, ReviewView, named};
+use deadloop_run::layout::fold_lines;
 use deadloop_run::visible::visible;
 
 /// The minimum context of a mark on a small terminal, in chars.
@@ -21,8 +21,9 @@ const LEAST: u64 = 30;
 
 /// Reviews every row without an answer, or all rows with `again`, and saves after every answer. After the last answer
 /// it waits for a key, so that even this answer can be undone. Returns the numbers of answered and of open transcripts.
-pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, usize)> {
-    let mut sitting = InteractiveReview::open(task, rows)?;
+pub(super) fn review(task: &Review) -> Outcome<(usize, usize)> {
+    let host = Terminal::silent();
+    let mut sitting = InteractiveReview::open(task, &host)?;
     let desk = ReviewConsole::open();
     loop {
         let press = match sitting.transcript() {
@@ -49,7 +50,7 @@ pub(super) fn review(task: &Review<'_>, rows: Vec<LabelRow>) -> Outcome<(usize, 
 
 /// The input and output of a review.
 enum ReviewConsole {
-    Terminal(Term),
+    Person(Term),
     Lines,
 }
 
@@ -57,7 +58,7 @@ impl ReviewConsole {
     fn open() -> Self {
         let person = io::stdin().is_terminal() && io::stdout().is_terminal();
         if person {
-            Self::Terminal(Term::stdout())
+            Self::Person(Term::stdout())
         } else {
             Self::Lines
         }
@@ -72,7 +73,7 @@ impl ReviewConsole {
         context: u64,
         sight: ReviewView,
     ) -> Outcome<(ReviewView, usize)> {
-        let Self::Terminal(terminal) = self else {
+        let Self::Person(terminal) = self else {
             let help = if sight.help { HELP } else { "" };
             let page = page((!sight.whole).then_some(context), Paint::new(false, None));
             let after = [help, said].into_iter().filter(|text| !text.is_empty());
@@ -89,7 +90,7 @@ impl ReviewConsole {
             sight,
         };
         let (lines, sight, room) = screen.lines(
-            |context| page(context, Paint::new(tinted, Some(width))),
+            |context| page(context, Paint::new(tinted, Some(width.into()))),
             context,
         );
         terminal.clear_screen()?;
@@ -100,7 +101,7 @@ impl ReviewConsole {
 
     /// Shows on a terminal that nothing is left to review.
     fn print_end(&self, answered: usize) -> Outcome {
-        if let Self::Terminal(terminal) = self {
+        if let Self::Person(terminal) = self {
             let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
             terminal.clear_screen()?;
             terminal.write_str(&last)?;
@@ -113,7 +114,7 @@ impl ReviewConsole {
     fn key(&self) -> Outcome<Option<KeyCommand>> {
         loop {
             let key = match self {
-                Self::Terminal(terminal) => key_command(&terminal.read_key_raw()?),
+                Self::Person(terminal) => key_command(&terminal.read_key_raw()?),
                 Self::Lines => {
                     let mut line = String::new();
                     if io::stdin().lock().read_line(&mut line)? == 0 {

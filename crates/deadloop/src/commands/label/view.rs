@@ -4,11 +4,10 @@
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Kind};
-use deadloop_run::explain::Excerpt;
+use deadloop_run::explain::{Excerpt, Paint, painted};
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
-use crate::paint::{Paint, painted};
 use crate::show;
 use deadloop_run::label::{KEYS, ReviewSession, excerpts};
 use deadloop_run::visible::visible;

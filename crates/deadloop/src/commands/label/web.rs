@@ -4,11 +4,11 @@
 
 use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 use deadloop_report::review_page;
-use deadloop_score::LabelRow;
 use serde::{Deserialize, Serialize};
 
 use super::view::{TintedText, TranscriptView, view};
 use crate::exit::{Code, Failure, Outcome};
+use crate::host::Terminal;
 use crate::show;
 use deadloop_run::label::{HELP, InteractiveReview, KEYS, KeyCommand, Review, ViewChange, named};
 
@@ -48,8 +48,9 @@ struct ReviewServer<'a> {
 
 /// Serves a review in the browser until `q` is pressed there. Returns the numbers of answered and of open
 /// transcripts.
-pub(super) fn serve(task: &Review<'_>, rows: Vec<LabelRow>, port: u16) -> Outcome<(usize, usize)> {
-    let sitting = InteractiveReview::open(task, rows)?;
+pub(super) fn serve(task: &Review, port: u16) -> Outcome<(usize, usize)> {
+    let host = Terminal::silent();
+    let sitting = InteractiveReview::open(task, &host)?;
     let local = LocalPage::bind(port)
         .map_err(|e| Code::Usage.error(format!("--serve: 127.0.0.1:{port}: {e}")))?;
     let page = review_page().map_err(Failure::from)?;

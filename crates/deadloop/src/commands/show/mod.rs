@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use deadloop_corpus::Entry;
 use deadloop_score::{Class, LabelRow};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 mod pager;
@@ -71,9 +72,11 @@ pub(super) fn run(args: &ShowArgs, global: GlobalArgs) -> Outcome {
 }
 
 /// A line of the list.
+#[derive(Serialize)]
 struct ListLine {
     id: String,
     model: String,
+    #[serde(flatten)]
     size: Size,
     label: &'static str,
     start: String,
@@ -103,11 +106,6 @@ fn list(
         found.tell_rejected(&Terminal::new(global));
     }
     if global.json {
-        let line = |l: &ListLine| {
-            json!({"id": l.id, "model": l.model, "chars": l.size.chars, "calls": l.size.calls,
-                "turns": l.size.turns, "label": l.label, "start": l.start})
-        };
-        let lines: Vec<Json> = lines.iter().map(line).collect();
         return show::print_json(&json!({"transcripts": lines}));
     }
     let first = lines
@@ -170,7 +168,7 @@ fn show_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs)
         format!("deadloop explain {corpus} {id}"),
         format!("deadloop label {corpus} {id} --review"),
     ];
-    show::next(&next.each_ref().map(String::as_str), global)
+    show::next(&next, global)
 }
 
 /// Returns the labels of a transcript: from labels.csv, otherwise from inside the transcript.

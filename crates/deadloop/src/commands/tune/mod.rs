@@ -4,13 +4,14 @@
 
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;
+use deadloop_run::layout::TextDocument;
+use deadloop_run::sweep::{tell_csv_limit, tell_refused};
 use deadloop_run::tune::{TuneOptions, TunePlan, TuneResult, tune};
 use deadloop_score::choose::{Advice, Choices, Ruling};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::requests::{finish, print_csv_limit, print_refused, ran};
 use crate::show;
 
 mod options;
@@ -21,25 +22,24 @@ pub(crate) use options::TuneArgs;
 pub(crate) const HELP: &str = "Examples:\n  deadloop tune datasets/starter\n  deadloop tune recordings.jsonl.zst --grid grid.toml --out tuned --constraint 'fa_per_mchar<=0.5'\n  deadloop tune recordings.jsonl.zst --settings mine.toml --also theirs.toml --loop-rate 1/2000\n\nThe folder holds report.html, settings.toml (for production), choice.csv and every table. If the command was interrupted, the same command continues where it stopped.";
 
 pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
-    let tuning = args.tune_options(unit(args)?)?;
+    let host = Terminal::new(global);
+    let tuning = args.tune_options(unit(args)?, &host)?;
     let plan = TunePlan::new(&tuning)?;
-    print_refused(&plan.plan, global);
+    tell_refused(&plan.plan, &host);
     if args.dry_run {
         return print_plan(args, &tuning, &plan);
     }
-    let host = Terminal::new(global);
     let request = args.request(&host, plan.text.clone(), &tuning)?;
     let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
-    let done = tune(&request, &tuning, plan, next)?;
-    let Some(tuned) = ran(done, &args.out, global)? else {
-        return Ok(());
-    };
-    let summary = output::summary(&tuned, args, global)?;
-    print_csv_limit(args.output.folder.csv, &tuned.scored, global);
-    let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
-    let TuneResult { mut done, .. } = *tuned;
-    done.sum_up(summary);
-    finish(done, ended, global)
+    let done = tune(&request, &tuning, plan, next)?.answer(&request, |tuned| {
+        let summary = output::summary(&tuned, args, global)?;
+        tell_csv_limit(args.output.folder.csv, &tuned.scored, &host);
+        let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
+        let TuneResult { mut done, .. } = tuned;
+        done.run.sum_up(summary);
+        done.finish(ended, TextDocument::default(), &host)
+    })?;
+    show::folder(done, &[], global)
 }
 
 /// Fails if there were too few loops for a choice, or if the file is over a limit that the user gave.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
-use crate::settings;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
+use deadloop_run::settings::SettingsReader;
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TuneArgs {
@@ -53,10 +53,11 @@ pub(crate) struct TuneArgs {
 
 impl TuneArgs {
     /// Returns the options of `tune` for a unit.
-    pub(super) fn tune_options(&self, unit: Unit) -> Outcome<TuneOptions> {
+    pub(super) fn tune_options(&self, unit: Unit, host: &Terminal) -> Outcome<TuneOptions> {
+        let reader = SettingsReader::of_folder(&self.output.folder, host);
         let per = self.judge.per;
-        let in_use = settings::settings_in(self.settings.as_deref(), &self.judge.set, unit)?;
-        let (settings, text) = settings::read_per(in_use, per)?;
+        let (path, set) = (self.settings.as_deref(), &self.judge.set);
+        let (settings, text) = reader.settings_in(path, set, unit, per)?;
         let constraint = |text: &String| {
             text.parse::<Constraint>()
                 .map_err(|e| Code::Usage.error(format!("--constraint {text}: {e}")))
@@ -86,9 +87,9 @@ impl TuneArgs {
             grid: self
                 .grid
                 .as_ref()
-                .map(|path| settings::grid(path))
+                .map(|path| reader.grid(path))
                 .transpose()?,
-            also: self.also_guards(unit)?,
+            also: self.also_guards(unit, reader)?,
             constraints,
             objective: self.objective()?,
             per,
@@ -101,11 +102,14 @@ impl TuneArgs {
     }
 
     /// Returns the guards of `--also`, each with its name in sentences.
-    fn also_guards(&self, unit: Unit) -> Outcome<Vec<(String, Settings)>> {
+    fn also_guards(
+        &self,
+        unit: Unit,
+        reader: SettingsReader<'_>,
+    ) -> Outcome<Vec<(String, Settings)>> {
         let per = self.judge.per;
         let read = |path: &PathBuf| {
-            let read = settings::settings_in(Some(path), &[], unit)?;
-            let (settings, _) = settings::read_per(read, per)?;
+            let (settings, _) = reader.settings_in(Some(path), &[], unit, per)?;
             // A path is shortened to its file name, so that sentences are the same on every machine.
             let name = path.file_name().unwrap_or(path.as_os_str());
             Ok((name.to_string_lossy().into_owned(), settings))

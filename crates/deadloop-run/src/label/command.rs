@@ -1,0 +1,358 @@
+//! [`label`]: labels proposed, merged and disputed. [`review`] prepares what a person is asked.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Display, Formatter};
+use std::path::{Path, PathBuf};
+
+use deadloop_corpus::{Corpus, Entry, Problem, Selection, is_named};
+use deadloop_detect::harness::did_you_mean;
+use deadloop_score::proposals::Proposal;
+use deadloop_score::{LabelRow, write_labels};
+use serde_json::json;
+
+use super::disputes::{Dispute, disputes};
+use super::interactive_review::Review;
+use super::labellings::labels_of;
+use super::proposals::{narrowed, proposals_text, proposed, proposed_json};
+use super::reviewer_merge::{MergeCounts, merged};
+use crate::corpus::survey::{foreign, lines, open, refuse_machine};
+use crate::failure::{Code, RunResult};
+use crate::folder::outputs::{apart, folder_of, prove_file};
+use crate::host::{Host, find_in};
+use crate::layout::TextDocument;
+use crate::option::{JSON, MERGE, ON_BAD, OUT};
+use crate::options::SelectionOptions;
+use crate::words::{count, several};
+
+/// The chars of text that a review shows around each mark.
+const CONTEXT: u64 = 200;
+
+options! {
+    /// The options of labels.
+    #[command(group(clap::ArgGroup::new("asks").multiple(true)))]
+    #[command(group(clap::ArgGroup::new("two")))]
+    pub struct LabelOptions {
+        /// A corpus: a folder, or one .jsonl file
+        #[arg(required_unless_present = "two")]
+        pub corpus: Option<PathBuf>,
+        /// Ask about these transcripts, reviewed or not
+        #[arg(value_name = "TRANSCRIPT", requires = "asks")]
+        pub ids: Vec<String>,
+        /// The file of labels to write, or to revise with --review [default: labels.csv beside the transcripts]
+        #[arg(long, value_name = "FILE")]
+        pub out: Option<PathBuf>,
+        /// Overwrite existing labels
+        #[arg(long)]
+        pub force: bool,
+        /// Ask about each unreviewed proposal, the most uncertain first; makes proposals first if there are no labels
+        #[arg(long, group = "asks")]
+        pub review: bool,
+        /// Review in a browser on this machine, with the same keys: prints the address of a page, on a free port or on PORT
+        #[arg(long, group = "asks", value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
+        pub serve: Option<u16>,
+        /// Also ask about labels that were reviewed
+        #[arg(long, requires = "asks")]
+        pub again: bool,
+        /// The name of the reviewer: rows get by = review:NAME
+        #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
+        pub reviewer: String,
+        /// Write the answers of two reviewers to --out as one file; where they differ nobody has answered, and a review of
+        /// that file asks about it first
+        #[arg(long, num_args = 2, value_names = ["A", "B"], conflicts_with = "asks", group = "two")]
+        pub merge: Option<Vec<PathBuf>>,
+        /// List the transcripts on which the label and the detectors of RESULT (a folder of `replay` or `tune`) disagree,
+        /// worst first; with --review, ask about these
+        #[arg(long, value_name = "RESULT", conflicts_with = "two")]
+        pub disputes: Option<PathBuf>,
+        /// The filters that select transcripts.
+        #[command(flatten)]
+        pub select: SelectionOptions,
+    }
+}
+
+/// Checks the name of a reviewer. The name becomes a cell of labels.csv, where a line break would look like a missing
+/// quote.
+#[cfg(feature = "clap")]
+fn reviewer(name: &str) -> Result<String, String> {
+    if name.is_empty() || name.contains(char::is_control) {
+        Err("expected a name on one line".into())
+    } else {
+        Ok(name.to_owned())
+    }
+}
+
+/// The answer about labels.
+pub enum LabelAnswer {
+    /// The proposals that were written, and their file.
+    Proposed(Vec<Proposal>, PathBuf),
+    /// The disputes between detectors and labels, worst first.
+    Disputes(Vec<Dispute>),
+    /// The counts of two merged reviews, and their file.
+    Merged(MergeCounts, PathBuf),
+}
+
+/// Writes proposals for a corpus, merges two reviews, or lists the disputes between detectors and labels.
+///
+/// # Errors
+/// Returns an error if the corpus is not whole, nothing is selected, the file is there already or cannot be written, or
+/// the host stopped it.
+pub fn label(options: &LabelOptions, host: &dyn Host) -> RunResult<LabelAnswer> {
+    if let Some([first, second]) = options.merge.as_deref() {
+        return merge(options, (first, second), host);
+    }
+    let (path, corpus) = options.open()?;
+    if let Some(results) = &options.disputes {
+        let meant = selected_ids(&corpus, &options.select.selection()?, host)?;
+        if meant.is_empty() {
+            return Err(Code::NothingSelected.error("no transcript is selected"));
+        }
+        return Ok(LabelAnswer::Disputes(disputes(
+            &corpus, results, &meant, host,
+        )?));
+    }
+    let labels = options.labels(path);
+    let proposals = propose(options, &corpus, &labels, host)?;
+    Ok(LabelAnswer::Proposed(proposals, labels))
+}
+
+/// Prepares a review of labels by a person. Without labels, makes proposals first.
+///
+/// # Errors
+/// Returns the errors of [`label`], or an error if no selected transcript has a label.
+pub fn review(options: &LabelOptions, host: &dyn Host) -> RunResult<Review> {
+    let (path, corpus) = options.open()?;
+    let labels = options.labels(path);
+    if !is_named(&labels) {
+        propose(options, &corpus, &labels, host)?;
+    }
+    let rows = LabelRow::read(&labels).map_err(|problems| Code::Usage.error(lines(&problems)))?;
+    let only = asked_about(options, &corpus, &rows, host)?;
+    prove_labels(&labels, true, host)?;
+    Ok(Review {
+        corpus,
+        labels,
+        reviewer: match options.reviewer.as_str() {
+            "" => "me".to_owned(),
+            name => name.to_owned(),
+        },
+        rows,
+        only,
+        again: options.again || !options.ids.is_empty(),
+        context: CONTEXT,
+    })
+}
+
+impl LabelOptions {
+    /// Returns whether a person is asked, in a terminal or in a browser.
+    pub fn asks(&self) -> bool {
+        self.review || self.serve.is_some()
+    }
+
+    fn open(&self) -> RunResult<(&Path, Corpus)> {
+        let path = self
+            .corpus
+            .as_deref()
+            .ok_or_else(|| Code::Usage.error("no corpus; expected a folder, or one .jsonl file"))?;
+        Ok((path, open(path)?))
+    }
+
+    /// Returns the file of labels: the named one, `labels.csv` in the folder of the corpus, or `<its name>.labels.csv`
+    /// beside a corpus of one file.
+    fn labels(&self, corpus: &Path) -> PathBuf {
+        if let Some(out) = &self.out {
+            return out.clone();
+        }
+        if corpus.is_dir() {
+            return corpus.join("labels.csv");
+        }
+        let name = corpus.file_name().unwrap_or_default().to_string_lossy();
+        let stem = name.split('.').next().filter(|stem| !stem.is_empty());
+        corpus.with_file_name(format!("{}.labels.csv", stem.unwrap_or("corpus")))
+    }
+}
+
+/// Checks before any work that the file of labels can be written.
+fn prove_labels(labels: &Path, force: bool, host: &dyn Host) -> RunResult {
+    prove_file(OUT, labels, force)?;
+    host.writes(folder_of(labels));
+    Ok(())
+}
+
+/// Writes the proposals of the selected transcripts.
+fn propose(
+    options: &LabelOptions,
+    corpus: &Corpus,
+    labels: &Path,
+    host: &dyn Host,
+) -> RunResult<Vec<Proposal>> {
+    prove_labels(labels, options.force, host)?;
+    let read: Vec<&Path> = corpus.files().iter().map(PathBuf::as_path).collect();
+    apart(&[(OUT, labels.to_path_buf())], &read)?;
+    let selection = options.select.selection()?;
+    let is_folder = options.corpus.as_deref().is_some_and(Path::is_dir);
+    let unlabelled = options.out.is_none() && is_folder;
+    let found = proposed(corpus, &selection, unlabelled, host)?;
+    accept(&found.problems, found.empty, options.select.skips(), host)?;
+    if found.proposals.is_empty() {
+        let what = format!(
+            "no transcript is selected; in a folder, {OUT} takes those with labels inside too"
+        );
+        return Err(Code::NothingSelected.error(what));
+    }
+    let rows = found.proposals.iter().flat_map(|p| p.rows.clone());
+    write_labels(labels, &rows.collect::<Vec<LabelRow>>())?;
+    Ok(found.proposals)
+}
+
+/// Refuses a corpus with problems, or shows them if bad records are left out. `all` says that the corpus has no good
+/// transcript.
+fn accept(problems: &[Problem], all: bool, skips: bool, host: &dyn Host) -> RunResult {
+    refuse_machine(problems)?;
+    let listed = lines(problems);
+    match problems {
+        [] => {}
+        _ if skips => host.notify(&format!("left out:\n{listed}")),
+        _ => {
+            let foreign = foreign(problems).filter(|_| all);
+            return Err(Code::Usage.error(foreign.unwrap_or_else(|| {
+                format!(
+                    "the corpus is not whole\n{listed}\nnothing was labelled; mend them, or leave them out with {ON_BAD}"
+                )
+            })));
+        }
+    }
+    Ok(())
+}
+
+/// Writes the answers of two reviewers in one file.
+fn merge(
+    options: &LabelOptions,
+    (a, b): (&Path, &Path),
+    host: &dyn Host,
+) -> RunResult<LabelAnswer> {
+    let Some(out) = &options.out else {
+        let what = format!("{MERGE}: no file to write; name it with {OUT}");
+        return Err(Code::Usage.error(what));
+    };
+    prove_labels(out, options.force, host)?;
+    apart(&[(OUT, out.clone())], &[a, b])?;
+    let (rows, counts) = merged(&labels_of(a, host)?, &labels_of(b, host)?);
+    write_labels(out, &rows)?;
+    Ok(LabelAnswer::Merged(counts, out.clone()))
+}
+
+/// Returns the transcripts to review: the selected ones, reduced to the named ids or the disputes.
+///
+/// # Errors
+/// Returns an error if none of them has a label.
+fn asked_about(
+    options: &LabelOptions,
+    corpus: &Corpus,
+    rows: &[LabelRow],
+    host: &dyn Host,
+) -> RunResult<BTreeSet<String>> {
+    let known: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
+    if let Some(id) = options.ids.iter().find(|id| !known.contains(id.as_str())) {
+        let near = did_you_mean(id, known.iter().copied());
+        let what = format!("{id}: no row of the labels is about it{near}");
+        return Err(Code::NothingSelected.error(what));
+    }
+    let mut only = selected_ids(corpus, &options.select.selection()?, host)?;
+    if !options.ids.is_empty() {
+        only.retain(|id| options.ids.contains(id));
+    }
+    if let Some(results) = &options.disputes {
+        let found = disputes(corpus, results, &only, host)?;
+        only = found.into_iter().map(|one| one.transcript).collect();
+    }
+    if !only.iter().any(|id| known.contains(id.as_str())) {
+        let what = "no transcript with a label is selected; nothing was asked";
+        return Err(Code::NothingSelected.error(what));
+    }
+    Ok(only)
+}
+
+/// Returns the ids of the transcripts that the filters select.
+fn selected_ids(
+    corpus: &Corpus,
+    selection: &Selection,
+    host: &dyn Host,
+) -> RunResult<BTreeSet<String>> {
+    let id = |entry: Result<Entry, Problem>| {
+        let entry = entry.ok().filter(|entry| selection.matches(entry))?;
+        Some(entry.transcript.id)
+    };
+    let ids = find_in(corpus, host, ("reading", "interrupted"), id)?;
+    let ids = narrowed(ids, selection, String::as_str);
+    Ok(ids.into_iter().collect())
+}
+
+/// The maximum number of disputes that are shown.
+const SHOWN: usize = 40;
+
+impl Display for LabelAnswer {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Proposed(proposals, labels) => proposals_text(proposals, labels).fmt(f),
+            Self::Disputes(found) => disputes_text(found).fmt(f),
+            Self::Merged(counts, out) => TextDocument::default()
+                .prose(format!(
+                    "{}: {} alike, {} reviewed by one alone, {} by nobody; {} differ, and are to be reviewed again",
+                    out.display(),
+                    count(counts.same),
+                    count(counts.only_first + counts.only_second),
+                    count(counts.nobody),
+                    count(counts.differ)
+                ))
+                .fmt(f),
+        }
+    }
+}
+
+fn disputes_text(found: &[Dispute]) -> TextDocument {
+    let text = TextDocument::default();
+    if found.is_empty() {
+        return text.lines("the detectors and the label agree on every transcript");
+    }
+    let row = |one: &Dispute| {
+        let alarm = one.alarm.as_ref();
+        vec![
+            one.transcript.clone(),
+            one.label.clone(),
+            alarm.map_or("missed".into(), |(channel, at)| {
+                format!("{} at {}, {channel}", one.verdict, count(*at))
+            }),
+            format!("{} of {}", one.settings.len(), one.asked),
+            count(one.at_stake),
+            one.looks_like.clone(),
+        ]
+    };
+    let header = [
+        "transcript",
+        "label",
+        "detectors",
+        "settings",
+        "chars",
+        "looks like",
+    ];
+    let rows = found.iter().take(SHOWN).map(row).collect();
+    let mut text = text.table(&header, rows, 3..5);
+    if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+        let more = several(more as u64, "more transcript");
+        text = text.lines(format!("{more} ({JSON} has all)"));
+    }
+    let agrees = found.iter().filter(|one| one.agrees).count();
+    text.prose(format!(
+        "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
+        count(agrees as u64),
+        several(found.len() as u64, "dispute")
+    ))
+}
+
+serialize_as_json!(LabelAnswer, this => {
+    match this {
+        Self::Proposed(proposals, labels) => proposed_json(proposals, labels),
+        Self::Disputes(found) => json!({ "disputes": found }),
+        Self::Merged(counts, _) => json!({ "merged": counts }),
+    }
+});

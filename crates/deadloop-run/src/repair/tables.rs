@@ -1,0 +1,113 @@
+//! The two tables of repairers.
+
+use deadloop_replay::repairers::Variant;
+use deadloop_score::repairs::{ALL_FAULTS, BestRepair, INTACT, RepairScore, RepairVerdict};
+use serde_json::{Map, Value, json};
+
+use super::RepairRun;
+use crate::layout::{TextDocument, with_summary_tables};
+use crate::words::count;
+
+/// Returns the scores of the first table: presets, programs, the unchanged stream and the best variant of each repairer.
+fn variant_scores(done: &RepairRun) -> Vec<&RepairScore> {
+    let own = |one: &BestRepair| {
+        let is_shown = |at: usize| {
+            let variant = &done.variants[at];
+            variant.repairer() == one.repairer && (variant.shown || one.variant == Some(at))
+        };
+        let shown = (0..done.variants.len()).filter(|at| is_shown(*at));
+        let shown = shown.filter_map(|at| done.scored.total(at));
+        shown.collect::<Vec<_>>()
+    };
+    done.scored.best.iter().flat_map(own).collect()
+}
+
+/// Returns the scores of the second table: the best variant of each repairer by fault.
+fn fault_scores(done: &RepairRun) -> Vec<&RepairScore> {
+    let own = |one: &BestRepair| {
+        let scores = done.scored.scores.iter();
+        let is_own = |score: &&RepairScore| {
+            one.variant == Some(score.variant) && ![ALL_FAULTS, INTACT].contains(&&*score.fault)
+        };
+        scores.filter(is_own).collect::<Vec<_>>()
+    };
+    done.scored.best.iter().flat_map(own).collect()
+}
+
+/// Returns the result as JSON.
+pub(super) fn summary(done: &RepairRun) -> Value {
+    let row = |score: &&RepairScore| {
+        let variant = &done.variants[score.variant];
+        let mut row = json!({
+            "repairer": variant.repairer(), "variant": variant.name, "params": variant.params(),
+            "fault": score.fault, "damaged": score.tally.damaged(),
+        });
+        for verdict in RepairVerdict::ALL {
+            row[verdict.name()] = score.tally.count(verdict).into();
+        }
+        row["errors"] = score.errors.into();
+        row["waits"] = json!(score.silence);
+        row
+    };
+    let best = |one: &BestRepair| {
+        let name = one.variant.map(|at| done.variants[at].name.as_str());
+        json!({"repairer": one.repairer, "variant": name})
+    };
+    json!({
+        "streams": done.streams, "broken_arguments": done.broken, "variants": done.variants.len(),
+        "best": done.scored.best.iter().map(best).collect::<Vec<_>>(),
+        "repairers": variant_scores(done).iter().map(row).collect::<Vec<_>>(),
+        "faults": fault_scores(done).iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the result as text. `summary` is that of [`summary`].
+pub(super) fn text(done: &RepairRun, summary: &Map<String, Value>) -> TextDocument {
+    let (streams, variants) = (count(done.streams), done.variants.len());
+    let mut text = TextDocument::default().lines(format!("{streams} streams, {variants} variants"));
+    if done.broken > 0 {
+        let broken = count(done.broken);
+        text = text.lines(format!(
+            "\n{broken} real arguments that are no JSON: arguments.csv"
+        ));
+    }
+    if done.scored.best.is_empty() {
+        return text;
+    }
+    with_summary_tables(text, summary).lines(format!("\n{}", best_sentence(done)))
+}
+
+/// Names the variant of each repairer that does no harm and recovers most.
+fn best_sentence(done: &RepairRun) -> String {
+    let named = |variant: &Variant| {
+        if variant.shown {
+            variant.name.clone()
+        } else {
+            format!("{} ({})", variant.name, variant.params())
+        }
+    };
+    let (mut found, mut none) = (Vec::new(), Vec::new());
+    for one in &done.scored.best {
+        match one.variant.and_then(|at| done.scored.total(at)) {
+            Some(score) => found.push(format!(
+                "{} {} of {}",
+                named(&done.variants[score.variant]),
+                count(score.tally.count(RepairVerdict::Recovered)),
+                count(score.tally.damaged())
+            )),
+            None => none.push(one.repairer.as_str()),
+        }
+    }
+    let none = match none.as_slice() {
+        [] => String::new(),
+        none => format!("; no variant of {}", none.join(", ")),
+    };
+    let found = if found.is_empty() {
+        "nothing".to_owned()
+    } else {
+        found.join(", ")
+    };
+    format!(
+        "Without harm (no damaged stream comes out wrong, no intact one is changed) these recover most: {found}{none}."
+    )
+}

@@ -1,0 +1,371 @@
+//! The reference pages of the docs' site, made from the registries.
+//!
+//! They describe detectors, repairers, budgets, formats of `import`, measures and result files in Markdown.
+//! `scripts/book` puts them into the book. The program adds the pages of its commands.
+
+use std::fmt::Write;
+
+use deadloop_detect::Value;
+use deadloop_detect::harness::{DETECTORS, Detector, Example, Param, ParamRole, Preset, Spec};
+use deadloop_import::import_formats;
+use deadloop_repair::registry::REPAIRERS;
+use deadloop_replay::budget;
+use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
+
+use deadloop_run::{REPORT_FILES, result_files};
+
+use crate::exit::{Code, Outcome};
+
+/// A page: its path below the folder of the reference, its depth in the contents, and its text.
+pub(super) struct ReferencePage {
+    /// The path, with `/`.
+    pub(super) path: String,
+    /// The depth in the contents: 0 or 1.
+    pub(super) depth: usize,
+    /// The text, which begins with its title.
+    pub(super) text: String,
+}
+
+/// Returns all pages of the reference in the order of the contents, those of the commands first. The last page is
+/// `contents.md`, the list of pages as a part of mdBook's summary.
+///
+/// # Errors
+/// Returns an error if the presets that ship with a detector cannot be read.
+pub(super) fn leaves(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
+    let mut all = commands;
+    all.extend(detectors()?);
+    all.extend(repairers()?);
+    all.extend([budgets(), formats(), measures(), files(), disk()]);
+    let line = |leaf: &ReferencePage| {
+        let title = leaf.text.lines().next().unwrap_or_default();
+        let title = title.trim_start_matches("# ");
+        format!("{}- [{title}]({})\n", "  ".repeat(leaf.depth), leaf.path)
+    };
+    let text = all.iter().map(line).collect();
+    all.push(leaf("contents.md", 0, text));
+    Ok(all)
+}
+
+/// Creates a page of the reference.
+pub(super) fn leaf(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
+    ReferencePage {
+        path: path.into(),
+        depth,
+        text,
+    }
+}
+
+/// Returns the page on the formats on disk and their versions.
+fn disk() -> ReferencePage {
+    let rows = [
+        (
+            "a corpus: `*.jsonl`, also `.gz` and `.zst`, `labels.csv`, `splits.csv`",
+            "none",
+            "Every version. Fields of a record that deadloop does not know are kept, and written again.",
+        ),
+        (
+            "settings, grids, presets",
+            "none",
+            "Every version. Names of detectors and parameters stay.",
+        ),
+        (
+            "a folder of results",
+            "`format` in `manifest.json`",
+            "The same version alone. Another one is refused with the command that makes the folder anew.",
+        ),
+        (
+            "a part of `--shard`",
+            "`whole.deadloop` and `whole.detectors` in `part.json`",
+            "`merge` of the same version alone. It names the other one, and ends with exit code 2.",
+        ),
+        (
+            "`.journal.jsonl`, an unfinished run",
+            "`deadloop` in its first line",
+            "The same version alone. Another one says that it belongs to other inputs; `--force` starts anew.",
+        ),
+        (
+            "`flips.csv` and other tables",
+            "none",
+            "Columns are added at the end of a table or beside those of their kind, so read them by name.",
+        ),
+        (
+            "the lines between deadloop and a program (`command`)",
+            "`protocol` in the first line",
+            "The program reads it: [programs](../docs/programs.md).",
+        ),
+    ];
+    let mut text = format!(
+        "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
+        env!("CARGO_PKG_VERSION"),
+        head(&["what", "where its version stands", "which version reads it"])
+    );
+    text.extend(rows.map(|cells| row(<[&str; 3]>::from(cells))));
+    text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
+             no longer of one detector, and `merge` does not put them together.\n\n";
+    text += &head(&["detector", "version"]);
+    let versions = DETECTORS.iter().map(|of| (of.name, of.version.to_string()));
+    text.extend(versions.map(|(name, version)| row([format!("`{name}`").as_str(), &version])));
+    leaf("disk.md", 0, text)
+}
+
+/// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks is unchanged.
+fn escape_markdown(text: &str) -> String {
+    let text = text.replace('|', "\\|").replace('\n', " ");
+    let parts = text
+        .split('`')
+        .enumerate()
+        .map(|(nth, part)| match nth % 2 {
+            0 => part.replace('<', "&lt;").replace('*', "\\*"),
+            _ => part.to_owned(),
+        });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// Formats a row of a Markdown table.
+pub(super) fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+    let cells: Vec<String> = cells.into_iter().map(escape_markdown).collect();
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// Formats the head of a Markdown table.
+pub(super) fn head(names: &[&str]) -> String {
+    format!(
+        "{}|{}\n",
+        row(names.iter().copied()),
+        "---|".repeat(names.len())
+    )
+}
+
+fn detectors() -> Outcome<Vec<ReferencePage>> {
+    let mut text = format!(
+        "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
+         parameters it runs with its defaults.\n\n{}",
+        head(&["detector", "alarms on", "does at an alarm", "presets"])
+    );
+    let mut pages = Vec::new();
+    for detector in DETECTORS.iter().copied() {
+        let presets = presets(detector)?;
+        text += &row([
+            format!("[`{0}`](detectors/{0}.md)", detector.name).as_str(),
+            detector.about,
+            detector.response.name(),
+            presets.len().to_string().as_str(),
+        ]);
+        let page = describe_spec(detector, &example(detector), &presets) + &grid(detector);
+        pages.push(leaf(format!("detectors/{}.md", detector.name), 1, page));
+    }
+    pages.insert(0, leaf("detectors.md", 0, text));
+    Ok(pages)
+}
+
+fn repairers() -> Outcome<Vec<ReferencePage>> {
+    let mut text = format!(
+        "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
+        head(&["repairer", "does", "reads", "presets"])
+    );
+    let mut pages = Vec::new();
+    for repairer in REPAIRERS {
+        let presets = presets(repairer)?;
+        text += &row([
+            format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
+            repairer.about,
+            repairer.stream.name(),
+            presets.len().to_string().as_str(),
+        ]);
+        let page = describe_spec(repairer, "", &presets);
+        pages.push(leaf(format!("repairers/{}.md", repairer.name), 1, page));
+    }
+    pages.insert(0, leaf("repairers.md", 0, text));
+    Ok(pages)
+}
+
+fn budgets() -> ReferencePage {
+    let mut text = describe_spec(&budget::SPEC, "", &[]);
+    text += &format!(
+        "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
+        head(&["preset", "threshold", "keep", "imitates"])
+    );
+    for preset in budget::presets() {
+        text += &row([
+            format!("`{}`", preset.name).as_str(),
+            preset.threshold.to_string().as_str(),
+            preset.keep.to_string().as_str(),
+            &preset.about,
+        ]);
+    }
+    leaf("budget.md", 0, text)
+}
+
+fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
+    spec.presets().map_err(|e| Code::Unexpected.error(e))
+}
+
+/// Describes a spec: its description, an example, its parameters and its presets.
+fn describe_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
+    let about = escape_markdown(spec.about);
+    let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
+    let mut page = format!(
+        "# {}\n\n{}{rest}. Version {}.\n",
+        spec.name,
+        first.to_uppercase(),
+        spec.version
+    );
+    page += example;
+    if !spec.exactly.is_empty() {
+        page += &format!(
+            "\n## What it does, exactly\n\n{}\n",
+            spec.exactly.trim_end()
+        );
+    }
+    if !spec.params.is_empty() {
+        page += &format!(
+            "\n## Parameters\n\nS changes what is measured, T only what is accepted.\n\n{}",
+            head(&["parameter", "", "default", "allowed", "unit", "meaning"])
+        );
+        page.extend(spec.params.iter().map(parameter));
+    }
+    if !presets.is_empty() {
+        page += "\n## Presets\n";
+        page.extend(presets.iter().map(preset));
+    }
+    page
+}
+
+/// Returns the examples of a detector: streams on which it alarms with its defaults, and others.
+fn example(detector: &Detector) -> String {
+    let mut text = String::new();
+    for example in detector.examples() {
+        let does = match example.name {
+            Example::FIRES => "With its defaults it alarms on this:".to_owned(),
+            Example::QUIET => "With its defaults it does not alarm on this:".to_owned(),
+            param => format!("With `{}`, `{param}` matters on this:", example.params),
+        };
+        text += &format!("\n{does}\n\n```text\n{}\n```\n", example.lines.trim_end());
+    }
+    text
+}
+
+fn parameter(param: &Param) -> String {
+    let mark = match param.mark {
+        ParamRole::Structural => "S",
+        ParamRole::Threshold(_) => "T",
+    };
+    row([
+        format!("`{}`", param.name).as_str(),
+        mark,
+        format!("`{}`", Value::from(param.default)).as_str(),
+        param.domain.to_string().as_str(),
+        param.unit,
+        param.doc,
+    ])
+}
+
+fn preset(preset: &Preset) -> String {
+    let from = &preset.source;
+    let mut text = format!(
+        "\n### {}\n\n{}. From {}, {}, {}.\n",
+        preset.name,
+        escape_markdown(&preset.about),
+        escape_markdown(&from.project),
+        escape_markdown(&from.version),
+        from.date
+    );
+    if !preset.left_out.is_empty() {
+        text += &format!("\nLeft out: {}.\n", escape_markdown(&preset.left_out));
+    }
+    if !preset.params.is_empty() {
+        text += "\n```toml\n";
+        for (name, value) in &preset.params {
+            let _ = writeln!(text, "{name} = {value}");
+        }
+        text += "```\n";
+    }
+    text
+}
+
+fn grid(detector: &Detector) -> String {
+    match detector.grid.trim_end() {
+        "" => String::new(),
+        text => format!(
+            "\n## Its default grid\n\nWhat `tune` searches without a grid of yours:\n\n```toml\n{text}\n```\n"
+        ),
+    }
+}
+
+fn formats() -> ReferencePage {
+    let mut text = format!(
+        "# Formats of import\n\n`deadloop import` tells the format of each file by its content; `--from` names it.\n\n{}",
+        head(&["`--from`", "what it reads"])
+    );
+    let rows = import_formats().map(|one| row([format!("`{}`", one.name).as_str(), one.help]));
+    text.extend(rows);
+    leaf("formats.md", 0, text)
+}
+
+fn measures() -> ReferencePage {
+    let mut text = format!(
+        "# Measures\n\nColumns of `scores.parquet`; `--constraint` and `--objective` take their names. [How the numbers are \
+         made](../reports/METHOD.md) has the rest.\n\n{}",
+        head(&["measure", "means", "formula", "unit", "better"])
+    );
+    for measure in MEASURES {
+        let unit = match measure.unit {
+            MeasureUnit::Share => "share",
+            MeasureUnit::PerMillion if measure.scale() < 1e6 => "per thousand",
+            MeasureUnit::PerMillion => "per million",
+            MeasureUnit::Chars => "chars, calls or turns",
+        };
+        let better = if measure.more_is_better {
+            "more"
+        } else {
+            "less"
+        };
+        let name = format!("`{}`", measure.name);
+        text += &row([name.as_str(), measure.meaning, measure.about, unit, better]);
+    }
+    leaf("measures.md", 0, text)
+}
+
+fn files() -> ReferencePage {
+    let mut text = format!(
+        "# Result files\n\nWhat `replay`, `sweep`, `tune`, `repair` and `budget` leave in the folder of `--out`. The same \
+         inputs give the same bytes in every file but `manifest.json`.\n\n{}",
+        head(&["file", "holds"])
+    );
+    let more = [("charts/*.svg", "the charts of the report")];
+    let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
+    let more = REPORT_FILES.into_iter().chain(more).map(owned);
+    let all = result_files().into_iter().chain(more);
+    for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
+        text += &row([format!("`{name}`").as_str(), &holds]);
+    }
+    text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
+    for table in result_tables() {
+        text += &format!(
+            "\n### `{}` of {}\n\nA row is {}.\n\n{}",
+            table.file,
+            table.left_by,
+            table.row,
+            head(&["column", "type, unit", "means"])
+        );
+        for of in &table.columns {
+            let name = format!("`{}`", of.name);
+            text += &row([name.as_str(), &column_kind(of), &of.about]);
+        }
+    }
+    leaf("files.md", 0, text)
+}
+
+/// Returns the type of a column and its unit.
+fn column_kind(of: &ColumnDoc) -> String {
+    let kind = match of.of {
+        Type::Text if of.name.contains('*') => "text or number",
+        Type::Text => "text",
+        Type::Int => "whole number",
+        Type::Float => "number",
+    };
+    match of.unit.as_str() {
+        "" => kind.to_owned(),
+        unit => format!("{kind}, {unit}"),
+    }
+}
