@@ -143,8 +143,8 @@ fn checked(written: &[&Entry], path: &Path) {
         host: &SilentHost::default(),
     };
     let surveyed = survey(wanted).unwrap_or_else(|failure| panic!("written, and: {failure:?}"));
-    let listing = surveyed.listing();
-    assert!(surveyed.problems.is_empty(), "written, and {listing}");
+    let problems = &surveyed.problems;
+    assert!(problems.is_empty(), "written, and {problems:?}");
     let ids = written.iter().map(|entry| entry.transcript.id.as_str());
     let found = surveyed.cases.iter().map(|case| &*case.id);
     assert!(found.eq(ids), "other transcripts: {:?}", surveyed.cases);
