@@ -32,6 +32,8 @@ pub(crate) struct LogFormat {
     marks: Vec<String>,
     /// Whether records of other formats have such marks too.
     likely: bool,
+    /// A field that every document has. A document without it is refused.
+    needed: String,
     /// The lists of a document that hold its records. If empty, the document is the record.
     records: Vec<String>,
     /// Whether a document is a run. Otherwise all records of a file with the same id are one.
@@ -204,6 +206,10 @@ impl LogReader {
 
     /// Reads a document. Returns whether any of its records matched a rule.
     fn read_document(&mut self, mut object: Object, out: &mut Intake) -> Result<bool, WireFault> {
+        let needed = self.log.needed.as_str();
+        if !needed.is_empty() && !object.contains_key(needed) {
+            return Err(fields::missing(needed, "a record of this format"));
+        }
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
         }

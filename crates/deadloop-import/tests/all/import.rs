@@ -830,7 +830,7 @@ fn a_mistyped_column_is_told() {
             "reply",
             Some("wy"),
             2,
-            ["--finish-field", "did you mean \"why\"?"],
+            ["`finish_field`", "did you mean \"why\"?"],
         ),
         ("reply", Some("why"), 2, [""; 2]),
     ] {

@@ -131,7 +131,7 @@ pub fn write_outcomes(
         .filter(|(_, name)| !own.contains(*name));
     let fields: Schema<Vec<Option<String>>> = asked
         .flat_map(|(at, name)| {
-            schema![Vec<Option<String>>; (name.as_str(), Text, "A field of --by.", |by| by[at].as_ref())]
+            schema![Vec<Option<String>>; (name.as_str(), Text, "A field that `by` names.", |by| by[at].as_ref())]
         })
         .collect();
     described.extend(fields.described());

@@ -170,7 +170,7 @@ fn has_column(measure: Metric) -> bool {
 pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow> {
     let keys = schema![ScoreRow;
         ("setting", Text, "The setting: the name that it has in every run; `never`: no guard at all.", |row| &row.setting.id),
-        ("by", Text, "The field of the slice: total, model, kind, onset, channel, lang, source, or one of --by.", |row| &*row.by),
+        ("by", Text, "The field of the slice: total, model, kind, onset, channel, lang, source, or one that `by` names.", |row| &*row.by),
         ("value", Text, "The value of that field. Empty for all transcripts together, and for those without a value.", |row| row.value.as_deref()),
         ("unit", Text, "The unit in which loops and healthy output are counted.", |row| row.unit.name()),
         ("response", Text, "What an alarm of the setting does: observe, warn, refuse, stop.", |row| row.setting.response.name()),

@@ -193,7 +193,7 @@ fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_s
     assert_eq!(outcome(&enough), (Ruling::Ship, 5, Some(Ship::Safer)));
     let few = chosen(&of(4), 0, &[5], &ready_only());
     assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
-    let says = "Collect labelled loops: a choice needs 10, and 4 of 4 count. The setting in use makes 5.28 wrong alarms per \
+    let says = "Collect labelled loops: 4 of 4 labelled loops count, and a choice needs 10. The setting in use makes 5.28 wrong alarms per \
                 million chars, and the default limit is 1. The setting in use makes 10 wrong alarms, and 0 transient stops. Guard \
                 5 makes 0 wrong alarms, and 0 transient stops. It takes more loops to tell what guard 5 misses. With 5 loops in 2 \
                 groups, guard 5 may ship as safer.";

@@ -118,7 +118,7 @@ fn a_given_limit_that_the_file_breaks_is_said() {
     let place = bench(&corpus(&MODELS, true, "dev"));
     let limits = "--constraint delay<=10 --constraint recall>=0.5";
     let run = place.run(format!("{TUNE} out {limits}")).ends(6);
-    run.says(" breaks the limit delay<=10 (");
+    run.says(" breaks the limit delay<=10: ");
     let advice = advice(&place, "out");
     assert_eq!(
         (&advice["verdict"], &advice["over_limit"]),

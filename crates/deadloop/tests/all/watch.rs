@@ -375,14 +375,8 @@ fn a_template_that_opens_the_tag_in_the_prompt_is_said_by_an_option_or_the_setti
 
 #[test]
 fn a_word_or_a_rule_that_is_none_is_wrong_usage() {
-    // A cause is named once.
     let run = watch("--record nowhere/r.jsonl", "It is fine.").ends(2);
-    assert_eq!(
-        stderr(&run).matches("os error").count(),
-        1,
-        "{}",
-        stderr(&run)
-    );
+    run.says("--record nowhere/r.jsonl: there is no folder nowhere; make it first");
     let run = watch("--think opened", "").ends(2);
     run.says("--think: \"opened\" is no tag");
     let place = Place::new();

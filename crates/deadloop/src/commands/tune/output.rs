@@ -166,7 +166,8 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
     if shown.is_empty() {
         let name = &choices.all.name;
-        return format!("Every model has the same setting: {name}. choice.csv has its figures.");
+        let same = format!("Every model has the same setting: {name}. choice.csv has its figures.");
+        return show::prose(&same);
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
