@@ -6,41 +6,34 @@ use crate::text::script::is_unspaced;
 /// The maximum number of characters of a word before a number.
 const WORD: usize = 16;
 
-/// Words that number blocks without a heading mark.
-const NUMBERED: [&str; 32] = [
-    "no",
-    "q",
-    "step",
-    "case",
-    "part",
-    "chapter",
-    "section",
-    "question",
-    "problem",
-    "example",
-    "exercise",
-    "article",
-    "item",
-    "option",
-    "round",
-    "attempt",
-    "iteration",
-    "task",
-    "步骤",
-    "情况",
-    "情形",
-    "案例",
-    "示例",
-    "例",
-    "例题",
-    "问题",
-    "题目",
-    "选项",
-    "方案",
-    "方法",
-    "任务",
-    "阶段",
-];
+/// Returns the words with this first character that number blocks without a heading mark.
+fn numbered(first: char) -> &'static [&'static str] {
+    match first {
+        'a' => &["article", "attempt"],
+        'c' => &["case", "chapter"],
+        'e' => &["example", "exercise"],
+        'i' => &["item", "iteration"],
+        'n' => &["no"],
+        'o' => &["option"],
+        'p' => &["part", "problem"],
+        'q' => &["q", "question"],
+        'r' => &["round"],
+        's' => &["step", "section"],
+        't' => &["task"],
+        '步' => &["步骤"],
+        '情' => &["情况", "情形"],
+        '案' => &["案例"],
+        '示' => &["示例"],
+        '例' => &["例", "例题"],
+        '问' => &["问题"],
+        '题' => &["题目"],
+        '选' => &["选项"],
+        '方' => &["方案", "方法"],
+        '任' => &["任务"],
+        '阶' => &["阶段"],
+        _ => &[],
+    }
+}
 
 impl WideMarker {
     pub(super) fn word(&self, c: char, number: bool) -> WideState {
@@ -72,7 +65,9 @@ impl WideMarker {
         };
         let letters = word.len() < 6 && word.iter().chain([&c]).all(char::is_ascii_alphabetic);
         letters && (word.len() == 1 && c.is_ascii_uppercase() || "ivxIVX".contains(c))
-            || NUMBERED.iter().any(|known| begins(known))
+            || numbered(lower(word.first().unwrap_or(&c)))
+                .iter()
+                .any(|known| begins(known))
     }
 
     pub(super) fn word_number(&self, c: char, number: bool) -> WideState {
@@ -122,6 +117,7 @@ impl WideMarker {
         let held = self.held[self.from..self.len].iter();
         let letters = held.take_while(|c| c.is_alphabetic() && !self.is_number(**c));
         let word: String = letters.map(char::to_ascii_lowercase).collect();
-        NUMBERED.contains(&word.as_str())
+        let first = word.chars().next().unwrap_or_default();
+        numbered(first).contains(&word.as_str())
     }
 }
