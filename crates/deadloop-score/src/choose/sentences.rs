@@ -192,7 +192,9 @@ impl SentenceWriter<'_> {
                 let why = " (copies of a text count once, and labels in doubt do not count)";
                 let why = if n == all { "" } else { why };
                 let count = if n == 1 { "counts" } else { "count" };
-                format!("{n} of {all} labelled loops {count}{why}, and a choice needs {FEWEST_LOOPS}")
+                format!(
+                    "{n} of {all} labelled loops {count}{why}, and a choice needs {FEWEST_LOOPS}"
+                )
             }
             n => format!(
                 "the {} come from {}, and a choice needs {FEWEST_LOOPS} groups (a group is what belongs together, such as the answers to one prompt)",

@@ -369,7 +369,7 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     assert_eq!(outcome(&choices), (Ruling::Ship, 4, Some(Ship::Better)));
     let advice = &choices.advice;
     assert_eq!((advice.doubted, advice.file.wrong), (10, 10));
-    let doubt = |said: &String| said.starts_with("10 labels are in doubt");
+    let doubt = |said: &String| said.starts_with("The choice leaves out 10 labels in doubt");
     assert!(advice.more.iter().any(doubt), "{:?}", advice.more);
     let kept = chosen(&world, 5, &[4], &ready_only());
     assert_eq!(outcome(&kept).0, Ruling::Keep);

@@ -146,8 +146,14 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let given = tuned(&place, STARTER, "document", "given", limit);
     ships(&given, "the recommended guard", "document");
     let reason = text(&given, "reason");
-    has(reason, " settings.toml makes 2.68 wrong alarms per million chars, and the limit is 1.");
-    has(reason, " To keep the limit costs 24.0 points of saved: the preset quiet saves 50.4 %");
+    has(
+        reason,
+        " settings.toml makes 2.68 wrong alarms per million chars, and the limit is 1.",
+    );
+    has(
+        reason,
+        " To keep the limit costs 24.0 points of saved: the preset quiet saves 50.4 %",
+    );
 }
 
 /// In use ends 12 % of the loops at 10.75 wrong alarms per million chars, and a row of the grid 56 % at 10.15: nobody is told to
