@@ -219,9 +219,8 @@ impl Intake {
 
     /// Records a guess on the column of an option.
     pub(crate) fn guess(&mut self, option: RunOption, column: &str) {
-        if !self.guessed.contains_key(&option) {
-            self.guessed.insert(option, column.to_owned());
-        }
+        let column = || column.to_owned();
+        self.guessed.entry(option).or_insert_with(column);
     }
 
     /// Returns the name of the file, without the common folders and the extension.

@@ -82,7 +82,7 @@ fn columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
     let first = [words("model"), words("in use → gets")];
     let figures = shown
         .iter()
-        .flat_map(|measure| with_counts(*measure, data.run.unit));
+        .flat_map(|measure| with_counts(measure, data.run.unit));
     let last = [number("loops"), words("why")];
     first.into_iter().chain(figures).chain(last).collect()
 }
@@ -113,9 +113,9 @@ pub(super) fn figure_cells(sides: [&ChoiceFigures; 3], shown: &[Metric]) -> Vec<
     let counts =
         || counts.map(|of| instead(PageCell::count(of(file)), sides.map(|one| count(of(one)))));
     let cells = shown.iter().flat_map(|measure| {
-        let (counts, write) = (measure.is_wrong_rate().then(counts), writer(*measure));
-        let cell = PageCell::figure(file.value(*measure), write);
-        let cell = instead(cell, sides.map(|one| write(one.value(*measure))));
+        let (counts, write) = (measure.is_wrong_rate().then(counts), writer(measure));
+        let cell = PageCell::figure(file.value(measure), write);
+        let cell = instead(cell, sides.map(|one| write(one.value(measure))));
         counts.into_iter().flatten().chain([cell])
     });
     cells.collect()

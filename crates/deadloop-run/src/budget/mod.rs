@@ -2,8 +2,8 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | runs without their texts, and their measures | [`CorpusRuns`] |
-//! | settings swept over runs, window by window | [`SweptStage`] |
+//! | runs without their texts, and their measures | `CorpusRuns` |
+//! | settings swept over runs, window by window | `SweptStage` |
 
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript and settings to the explanation | [`ExplainRequest`], [`Explanation`] |
+//! | from a transcript and settings to the explanation | [`Explanation`] |
 //! | facts against thresholds, and the meaning of "near" | [`FactSight`] |
 //! | the copies of a unit | `copies` |
 //! | the shown text | [`ExcerptSource`], [`Excerpt`] |

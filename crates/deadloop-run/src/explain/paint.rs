@@ -297,7 +297,7 @@ mod tests {
             let text = excerpt(&"so 想".repeat(60), &[], Vec::new());
             let shown = painted(&text, Paint::new(false, Some(width)));
             let widest = shown.lines().map(UnicodeWidthStr::width).max();
-            let most = usize::from(width.clamp(34, 90));
+            let most = width.clamp(34, 90);
             assert!(
                 widest.is_some_and(|widest| widest < most),
                 "{width}: {shown}"

@@ -355,7 +355,10 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     }
     let choices = chosen(&(cases, records), 5, &[4], &ready_only());
     assert_eq!(choices.advice.verdict, Ruling::Collect);
-    reasons(&choices, "1 of 40 labelled loops counts (copies of a text count once");
+    reasons(
+        &choices,
+        "1 of 40 labelled loops counts (copies of a text count once",
+    );
     // Figures count transcripts.
     assert_eq!(choices.all.in_sample.loops(), 40);
     // Of 30 clean transcripts that both stop every label is in doubt.
