@@ -9,7 +9,6 @@ use crate::draw::elide;
 use crate::numbers::{count, percent};
 use crate::visible::visible;
 use deadloop_score::measure::{ENDED, SAVED};
-use deadloop_score::sentences::wrong_and_transient;
 use deadloop_score::{Count, Group, OpenCase};
 use serde::Serialize;
 
@@ -230,18 +229,19 @@ impl PanelDraft<'_> {
                 write(then.value(measure))
             )
         };
-        let alarms = [now, then].map(|score| {
-            let tally = &score.scores.tally;
-            wrong_and_transient(tally.wrong(), tally.get(Count::TransientStop))
-        });
+        let [now_tally, then_tally] = [now, then].map(|score| &score.scores.tally);
+        let stops = [now_tally, then_tally].map(|tally| tally.get(Count::TransientStop));
         let here = match other.alarm_at {
             Some(at) => format!("finds it at {}", count(at)),
             None => "lets it pass".to_owned(),
         };
         let sentence = format!(
-            "{} {here}. On all transcripts: {}; ended {}, saved {}.",
+            "{} {here}. On all transcripts: wrong alarms {} → {}, transient stops {} → {}, ended {}, saved {}.",
             self.name(other),
-            alarms.join(" → "),
+            now_tally.wrong(),
+            then_tally.wrong(),
+            stops[0],
+            stops[1],
             both(percent, &ENDED),
             both(percent, &SAVED)
         );

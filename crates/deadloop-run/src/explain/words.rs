@@ -110,11 +110,11 @@ impl AskedOf {
         format!("{} {} {sign} {}", self.param, self.measured, self.wanted)
     }
 
-    /// Formats the threshold by the meaning of its parameter: `chars in all copies: 641 (at least 600)`.
+    /// Formats the threshold by the meaning of its parameter: `chars in all copies: 641 (≥ 600)`.
     fn meaning(&self) -> String {
         let is_least = self.side == ThresholdSide::AtMost;
-        let end = if is_least { "at least" } else { "at most" };
+        let sign = if is_least { '≥' } else { '≤' };
         let what = self.spec.map_or(&*self.param, subject);
-        format!("{what}: {} ({end} {})", self.measured, self.wanted)
+        format!("{what}: {} ({sign} {})", self.measured, self.wanted)
     }
 }
