@@ -105,7 +105,7 @@ pub(crate) fn answer(answer: &(impl Serialize + Display), global: GlobalArgs) ->
     print_styled(&shown)
 }
 
-/// Prints values: as JSON with `--json`, not at all with `--quiet`, else as the text of them.
+/// Prints values: as JSON with `--json`, as text otherwise. With `--quiet` it prints nothing.
 ///
 /// # Errors
 /// Returns the errors of [`print()`].

@@ -96,7 +96,7 @@ fn piece(fields: &Map<String, Value>) -> Option<(u64, u64)> {
 
 /// Marks the successful edits after which a file has contents that it had before.
 pub(super) fn mark_restored(steps: &mut [RunStep]) {
-    /// The changes of a file, those that follow each other as one, and the hashes of all its contents so far.
+    /// The net changes of a file, and the hashes of all its earlier contents. Successive changes of one place are one.
     type History = (Vec<(u64, u64)>, HashSet<u64>);
     let mut files: HashMap<u64, History> = HashMap::new();
     for (at, step) in (1..).zip(steps) {

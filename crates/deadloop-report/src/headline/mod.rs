@@ -335,28 +335,29 @@ fn figures(data: &ReportData, lines: &[SettingFigures]) -> Vec<HeadlineFigure> {
         (soon, &|line| ranged(line.within, percent)),
         (delay, &|line| ranged(line.delay, chars)),
     ];
-    let value = |line: &SettingFigures, shown: FigureFormat<'_>| {
-        let (text, range) = shown(line);
-        FigureValue {
-            of: match line.role {
-                "best" => "best in-sample".into(),
-                _ => line.of.clone(),
-            },
-            role: line.role,
-            text,
-            range,
-        }
-    };
     let figure = |(name, shown): (&'static str, FigureFormat<'_>)| HeadlineFigure {
         name,
         joined: name == TRANSIENT,
-        values: lines.iter().map(|line| value(line, shown)).collect(),
+        values: lines.iter().map(|line| figure_value(line, shown)).collect(),
     };
     let is_there = |figure: &HeadlineFigure| {
         let mut values = figure.values.iter();
         values.any(|value| value.text != UNDEFINED)
     };
     all.map(figure).into_iter().filter(is_there).collect()
+}
+
+fn figure_value(line: &SettingFigures, shown: FigureFormat<'_>) -> FigureValue {
+    let (text, range) = shown(line);
+    FigureValue {
+        of: match line.role {
+            "best" => "best in-sample".into(),
+            _ => line.of.clone(),
+        },
+        role: line.role,
+        text,
+        range,
+    }
 }
 
 /// Returns the names of the share of loops ended soon, and of the delay.

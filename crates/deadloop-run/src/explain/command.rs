@@ -48,9 +48,9 @@ options! {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum ExplainAnswer {
-    /// What settings found.
+    /// The explanation of settings.
     Settings(Box<Explanation>),
-    /// What repairers did, step by step.
+    /// The steps of repairers.
     Repair(Vec<Value>),
 }
 

@@ -52,8 +52,8 @@ pub fn prove_folder_of(option: RunOption, file: &Path) -> RunResult {
     Err(Code::Usage.at(option, what))
 }
 
-/// Checks before any work that a file can be written: its folder is there and can be written to, and without `force`
-/// nothing stands at its name.
+/// Checks, before any work, that a file can be written: its folder exists and is writable. Without `force` the file must
+/// not exist.
 pub(crate) fn prove_file(option: RunOption, path: &Path, force: bool) -> RunResult {
     prove_folder_of(option, path)?;
     let refuse = |e: WriteError| match e {

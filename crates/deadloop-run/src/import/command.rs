@@ -119,7 +119,7 @@ pub struct ImportAnswer {
     pub(super) state: ImportState,
     /// The number of problems in the labels and splits.
     pub(super) beside: u64,
-    /// What became of the transcripts.
+    /// The end of the import.
     pub end: ImportEnd,
     /// The counts of the existing corpus that was added to.
     pub joined: Option<JoinedCorpus>,
@@ -127,14 +127,14 @@ pub struct ImportAnswer {
     pub labels: ImportedLabels,
 }
 
-/// What became of imported transcripts.
+/// The end of an import: the effect on the corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportEnd {
-    /// Nothing is written.
+    /// A dry run, which writes nothing.
     DryRun,
-    /// The corpus has them.
+    /// The transcripts were written to the corpus.
     Written(PathBuf),
-    /// The corpus had them all before.
+    /// The corpus had all transcripts already.
     Unchanged(PathBuf),
 }
 
@@ -168,15 +168,7 @@ impl ExistingCorpus {
 /// written, or the host stopped it.
 pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAnswer> {
     let auto = options.from.as_deref() == Some(AUTO);
-    let files = if auto {
-        stores(options, host)?
-    } else {
-        options.files.clone()
-    };
-    if files.is_empty() {
-        let what = format!("no file is named; expected recordings, or {FROM} {AUTO}");
-        return Err(Code::Usage.error(what));
-    }
+    let files = recordings(options, auto, host)?;
     let out = options.out.as_deref().filter(|_| !options.dry_run);
     let target = out.map(|out| ImportTarget::prepare(out, options.force || options.resume, host));
     let target = target.transpose()?;
@@ -235,6 +227,20 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
         (None, ..) => {}
     }
     Ok(answer)
+}
+
+/// Returns the recordings to read: those of the agents on this machine if `auto`, else the named files.
+fn recordings(options: &ImportRunOptions, auto: bool, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
+    let files = if auto {
+        stores(options, host)?
+    } else {
+        options.files.clone()
+    };
+    if files.is_empty() {
+        let what = format!("no file is named; expected recordings, or {FROM} {AUTO}");
+        return Err(Code::Usage.error(what));
+    }
+    Ok(files)
 }
 
 /// Returns the options for reading recordings.

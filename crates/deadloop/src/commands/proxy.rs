@@ -63,18 +63,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
         log.line(format!("deadloop: {words}"));
     }
     let told = Arc::clone(&log);
-    let tell = move |news: ProxyNews<'_>| {
-        told.line(match news {
-            ProxyNews::Alarm(model, alarm, followed) => line_of(model, alarm, followed),
-            ProxyNews::Packed(how) => format!(
-                "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
-                visible(&first_chars(how, NAME))
-            ),
-            ProxyNews::NoTls(why) => {
-                format!("deadloop: the server cannot be reached: {}", visible(&first_chars(why, LONGEST)))
-            }
-        });
-    };
+    let tell = move |news: ProxyNews<'_>| told.line(news_line(news));
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards,
@@ -108,6 +97,23 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
             "{n} connections were still open after {} s",
             GRACE.as_secs()
         ))),
+    }
+}
+
+/// Formats the line of the log about news of the proxy.
+fn news_line(news: ProxyNews<'_>) -> String {
+    match news {
+        ProxyNews::Alarm(model, alarm, followed) => line_of(model, alarm, followed),
+        ProxyNews::Packed(how) => format!(
+            "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
+            visible(&first_chars(how, NAME))
+        ),
+        ProxyNews::NoTls(why) => {
+            format!(
+                "deadloop: the server cannot be reached: {}",
+                visible(&first_chars(why, LONGEST))
+            )
+        }
     }
 }
 

@@ -173,7 +173,7 @@ static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(r"^(?:\\[Uux]\{?[0-9A-Fa-f]{2,8}\}?|\\[Pp]\{?\w{1,20}\}?|&#\w{1,8};)$")
 });
 
-/// Returns whether a unit is an escape that stands for one character. Its copy may begin anywhere in it.
+/// Returns whether a unit is the escape of one character, such as `\u0020`. The unit may begin anywhere in the escape.
 fn is_escape(unit: &str) -> bool {
     let begin = unit.find(['\\', '&']);
     begin.is_some_and(|at| ESCAPE.is_match(&[&unit[at..], &unit[..at]].concat()))
