@@ -17,7 +17,7 @@ pub fn wrong_and_transient(wrong: u64, stops: u64) -> String {
 
 /// Describes the units that a guard spares or costs at the given rate of loops.
 ///
-/// Example: `Where 1 in 333 responses loops, the file spares 12,345 chars in 1,000 responses.` `None` if no rate is
+/// Example: `At a loop rate of 1 in 333 responses, the file spares 12,345 chars in 1,000 responses.` `None` if no rate is
 /// given or nothing is labelled. `name` begins the second part of the sentence.
 pub fn spared(name: &str, tally: &Tally, worth: &Stakes, unit: Unit) -> Option<String> {
     let rate = worth.loop_rate?;
@@ -28,13 +28,13 @@ pub fn spared(name: &str, tally: &Tally, worth: &Stakes, unit: Unit) -> Option<S
     };
     let (what, many) = (response(unit), thousands(many as i64));
     Some(format!(
-        "Where {}, {name} {does} {many} {unit} in 1,000 {what}s.",
+        "At a loop rate of {}, {name} {does} {many} {unit} in 1,000 {what}s.",
         format_loop_share(rate, unit)
     ))
 }
 
 /// Returns what a transcript is in a unit.
-pub(crate) fn response(unit: Unit) -> &'static str {
+pub fn response(unit: Unit) -> &'static str {
     match unit {
         Unit::Chars => "response",
         Unit::Calls | Unit::Turns => "run",
@@ -50,18 +50,18 @@ pub(crate) fn exposure(unit: Unit) -> &'static str {
     }
 }
 
-/// Formats a share of loops: `1 in 333 responses loops`, or `13.1 % of the responses loop` from a tenth on.
+/// Formats a loop rate: `1 in 333 responses`, or `13.1 % of the responses` from a tenth on.
 ///
 /// A share between two such numbers is rounded up, so that a guard that pays above the true share pays above the
 /// printed one.
 pub(crate) fn format_loop_share(share: f64, unit: Unit) -> String {
     let what = response(unit);
     if share >= 0.1 {
-        return format!("{:.1} % of the {what}s loop", 100.0 * share);
+        return format!("{:.1} % of the {what}s", 100.0 * share);
     }
     // The slack keeps rounding from lowering a whole quotient by one.
     let n = (1.0 / share + 1e-6).floor();
-    format!("1 in {} {what}s loops", thousands(n as i64))
+    format!("1 in {} {what}s", thousands(n as i64))
 }
 
 /// Returns the text with a capital first letter. The name of a file stays as it is.
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(spared("it", &tally, &worth(None), Unit::Chars), None);
         assert_eq!(
             spared("it", &tally, &worth(Some(0.003)), Unit::Chars).unwrap(),
-            "Where 1 in 333 responses loops, it spares 12,000,000 chars in 1,000 responses."
+            "At a loop rate of 1 in 333 responses, it spares 12,000,000 chars in 1,000 responses."
         );
         (
             tally[Count::Quiet],
@@ -143,7 +143,7 @@ mod tests {
         ) = (0, 1, 50_000);
         assert_eq!(
             spared("it", &tally, &worth(Some(0.001)), Unit::Calls).unwrap(),
-            "Where 1 in 1,000 runs loops, it costs 46,049,900 calls in 1,000 runs."
+            "At a loop rate of 1 in 1,000 runs, it costs 46,049,900 calls in 1,000 runs."
         );
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         writer.transient_stops(),
         writer.doubts(),
         writer.pays(),
-        writer.too_little(),
+        writer.without_grid(),
         sentences::spared(writer.runs, held_out, &options.worth, unit),
     ];
     choices.advice.more = more.into_iter().flatten().collect();
@@ -125,10 +125,7 @@ impl SentenceWriter<'_> {
 
     fn kept(&self) -> String {
         let (advice, options) = (&self.choices.advice, self.options);
-        let limits = options.constraints.iter();
-        let limits = limits.map(|limit| self.limit_named(limit));
-        let limits = limits.collect::<Vec<String>>().join(" and ");
-        let now = &advice.in_use_is;
+        let (limits, now) = (self.limits_named(), &advice.in_use_is);
         let merit = |rung: &&Rung| options.signed(rung.held_out.objective);
         let better = |rung: &&Rung| {
             let old = advice.in_use.objective;
@@ -143,7 +140,7 @@ impl SentenceWriter<'_> {
                 let guard = self.chooser.evidence.plan.setting(rung.cell);
                 let (detector, figures) = (guard.members[0].detector.name, figures(rung));
                 format!(
-                    " A setting of {detector} is better: held out, it {figures}. Settings of a grid ship only with --grid (deadloop detectors {detector} --grid prints this grid)."
+                    " A setting of {detector} is better: held out, it {figures}. It ships only with --grid."
                 )
             });
             let hint = hint.unwrap_or_default();
@@ -154,11 +151,13 @@ impl SentenceWriter<'_> {
                 [one] => format!("{one} is not"),
                 all => format!("none of the ready guards ({}) is", all.join(", ")),
             };
-            return format!("Keep {now}: {others} surely better within {limits}.{hint}");
+            return format!(
+                "Keep {now}: {others} shown to be better within {limits} (80 % confidence).{hint}"
+            );
         }
         let within = better().find(|rung| self.is_within(rung));
         let why = match within {
-            Some(_) => "there is too little healthy text to tell whether it breaks",
+            Some(_) => "there is too little healthy text to tell whether it stays within",
             None => "it breaks",
         };
         match within.or(better().next()) {
@@ -190,14 +189,16 @@ impl SentenceWriter<'_> {
             0 => "none of the labelled transcripts is a loop".to_owned(),
             n if n < FEWEST_LOOPS => {
                 let why = " (copies of a text count once, and labels in doubt do not count)";
-                let why = if n == all { "" } else { why };
-                let count = if n == 1 { "counts" } else { "count" };
-                format!(
-                    "{n} of {all} labelled loops {count}{why}, and a choice needs {FEWEST_LOOPS}"
-                )
+                let count = match (n == all, n) {
+                    (true, 1) => "1 is labelled".to_owned(),
+                    (true, _) => format!("{n} are labelled"),
+                    (false, 1) => format!("1 of {all} counts{why}"),
+                    (false, _) => format!("{n} of {all} count{why}"),
+                };
+                format!("a choice needs {FEWEST_LOOPS}, and {count}")
             }
             n => format!(
-                "the {} come from {}, and a choice needs {FEWEST_LOOPS} groups (a group is what belongs together, such as the answers to one prompt)",
+                "the {} come from {}, and a choice needs {FEWEST_LOOPS} groups (the answers to one prompt are a group, for example)",
                 several(n, "labelled loop"),
                 several(self.sample.loop_groups, "group")
             ),
@@ -242,7 +243,7 @@ impl SentenceWriter<'_> {
             let (Constraint { metric, bound, .. }, per) = (limit, exposure(options.judge.unit));
             Some(if metric.is_wrong_rate() {
                 let default = self.default_word();
-                format!(" {who} makes {value} wrong alarms per {per}, and the {default}limit is {bound}.")
+                format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}.")
             } else {
                 format!(" {who} breaks {}: its {} is {value}.", self.limit_named(limit), metric.name)
             })
@@ -251,8 +252,8 @@ impl SentenceWriter<'_> {
         broken.collect()
     }
 
-    /// Names the setting that keeps the limits and costs least: a ready guard, or a row of what a limit costs. Empty if the
-    /// file keeps them.
+    /// Names the setting within the limits that costs least: a ready guard, or a row of what a limit costs. Empty if the file
+    /// is within them.
     fn cost_of_limit(&self) -> String {
         let (options, advice) = (self.options, &self.choices.advice);
         let Some(old) = advice.file.objective.filter(|_| advice.over_limit) else {
@@ -266,7 +267,11 @@ impl SentenceWriter<'_> {
             options.is_within(&tally).then(figures)
         });
         let (ships, rate_limit) = (options.ships_grid, self.rate_limit());
-        let with = if ships { "" } else { " (only with --grid)" };
+        let with = if ships {
+            ""
+        } else {
+            ", which ships only with --grid,"
+        };
         let row_name = |rung: &Rung| {
             let name = rung.name(options.limited());
             format!("the row \"at most {name}\" below{with}")
@@ -280,13 +285,13 @@ impl SentenceWriter<'_> {
         let reached = best.as_ref().map_or(f64::NEG_INFINITY, |(_, of)| merit(of));
         let lost = |merit: f64| options.signed(Some(old)) - merit;
         let mut text = match best {
-            None => " No setting that was tried keeps the limit, held out.".to_owned(),
+            None => " No setting that was tried is within the limit, held out.".to_owned(),
             Some((name, figures)) => {
                 let points = in_points(lost(merit(&figures)), options.objective.point(old));
                 let cost = format!("{points:.1} points of {}", options.objective.name);
                 let cost = if points < 0.05 { "nothing" } else { &cost };
                 let figures = self.instead(&figures, &advice.file);
-                format!(" To keep the limit costs {cost}: {name} {figures}.")
+                format!(" To stay within the limit costs {cost}: {name} {figures}.")
             }
         };
         // A row just above the limit can be far cheaper.
@@ -296,9 +301,16 @@ impl SentenceWriter<'_> {
         if let Some(rung) = fewest.filter(|rung| rung.held_out.wrong < advice.file.wrong) {
             let name = capital(&row_name(rung));
             let figures = self.instead(&rung.held_out, &advice.file);
-            text += &format!(" {name} does not keep it, but costs little: it {figures}.");
+            text += &format!(" {name} is above the limit too, but costs little: it {figures}.");
         }
         text
+    }
+
+    /// Names the limits.
+    fn limits_named(&self) -> String {
+        let limits = self.options.constraints.iter();
+        let limits = limits.map(|limit| self.limit_named(limit));
+        limits.collect::<Vec<String>>().join(" and ")
     }
 
     /// Names a limit: `the default limit of 1 wrong alarm per million chars`.
@@ -322,7 +334,7 @@ impl SentenceWriter<'_> {
         let rows = advice.limits.iter().map(|rung| &rung.held_out);
         let mut all = rows.chain([&advice.file, &advice.in_use]);
         all.any(|figures| figures.transient > 0).then(|| {
-            "A transient stop cuts a repetition that would have ended by itself: with --transient clean it is a wrong alarm.".to_owned()
+            "A transient stop cuts a repetition that would have ended by itself, also one before a loop. The option --transient clean counts it as a wrong alarm.".to_owned()
         })
     }
 
@@ -333,7 +345,7 @@ impl SentenceWriter<'_> {
             return None;
         }
         let mut text = format!(
-            "The choice leaves out {} in doubt, which no person confirmed, and which the finder and good guards contradict (deadloop label --disputes).",
+            "The choice leaves out {} in doubt: no person confirmed what the finder and good guards contradict (deadloop label --disputes lists them).",
             several(n, "label")
         );
         let [new, old] = [&all.held_out, &all.in_use].map(|tally| self.options.merit(tally));
@@ -341,7 +353,7 @@ impl SentenceWriter<'_> {
         let with = Some(new - old).filter(|with| with.is_finite());
         let product = with.zip(without).map(|(with, without)| with * without);
         if product.is_some_and(|product| product < 0.0) {
-            text += " With them the comparison turns round.";
+            text += " With these labels, the setting in use would be the better one.";
         }
         Some(text)
     }
@@ -353,12 +365,12 @@ impl SentenceWriter<'_> {
         if tally.loops() == 0 || tally.clean() == 0 {
             return None;
         }
-        let who = capital(self.runs);
+        let (runs, who) = (self.runs, capital(self.runs));
         Some(match BREAK_EVEN.value(tally, &options.worth) {
             None => format!("{who} spares nothing: it stops no loop."),
             Some(share) if share > 0.0 => {
-                let looping = format_loop_share(share, unit);
-                format!("{who} spares more than it wastes where more than {looping}.")
+                let share = format_loop_share(share, unit);
+                format!("At a loop rate below {share}, {runs} wastes more than it spares.")
             }
             Some(_) => {
                 let never = self.chooser.tally_of_never(&self.chooser.evidence.all());
@@ -366,17 +378,17 @@ impl SentenceWriter<'_> {
                 // A cut response is thrown away and generated again.
                 let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
                 let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
-                let looping = format_loop_share(wasted / (spared + wasted), unit);
+                let share = format_loop_share(wasted / (spared + wasted), unit);
                 format!(
-                    "{who} cuts no clean {} here. With 95 % confidence, it spares more than it wastes where more than {looping}.",
+                    "{who} cuts no clean {} here. At a loop rate above {share}, it spares more than it wastes, with 95 % confidence.",
                     response(unit)
                 )
             }
         })
     }
 
-    /// Reports the healthy text that is missing for a setting of the grid to ship.
-    fn too_little(&self) -> Option<String> {
+    /// Explains why no setting of the grid ships: healthy text is missing, or none is better. `None` if one ships, or none may.
+    fn without_grid(&self) -> Option<String> {
         let (choices, options) = (self.choices, self.options);
         let mut all = choices.models.iter().chain([&choices.all]);
         if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
@@ -384,7 +396,15 @@ impl SentenceWriter<'_> {
         }
         let file = Candidate::from_ready(choices.all.cell);
         let now = self.chooser.sum(&file, &self.sample.pick);
-        let times = text_lacking(self.chooser, self.sample, &now)?;
+        let Some(times) = text_lacking(self.chooser, self.sample, &now) else {
+            let is_shipped = choices.advice.verdict == Ruling::Ship;
+            return is_shipped.then(|| {
+                let limits = self.limits_named();
+                format!(
+                    "No setting of the grid is shown to be better within {limits} (80 % confidence)."
+                )
+            });
+        };
         let merit = |figures: &Figures| options.signed(figures.objective);
         let shipped = merit(&choices.advice.file);
         let mut rungs = choices.advice.limits.iter();
@@ -392,7 +412,7 @@ impl SentenceWriter<'_> {
         let limit = options.limit().filter(|_| is_better)?;
         let limit = self.limit_named(limit);
         Some(format!(
-            "No setting of the grid ships: to show that one keeps {limit} takes {times:.1} times as much healthy text."
+            "No setting of the grid ships: to show that one is within {limit} takes {times:.1} times as much healthy text."
         ))
     }
 }
@@ -411,7 +431,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
             format!("{name} is {is} than {against}: {tested}")
         }
         _ if choice.source != Provenance::All => {
-            format!("{tried} is surely better than {against}")
+            format!("{tried} is shown to be better than {against}")
         }
         _ if loops < MODEL_LOOPS => {
             let loops = several(loops, "loop");

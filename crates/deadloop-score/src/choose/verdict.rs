@@ -251,7 +251,8 @@ impl Advice {
     /// Returns a sentence in place of a long list of changes. `None` if the list is short.
     pub fn many_changes(&self) -> Option<String> {
         let (many, old) = (self.changes.len(), &self.in_use_is);
-        (many > FEW_CHANGES).then(|| format!("settings.toml replaces {old}: {many} changes"))
+        (many > FEW_CHANGES)
+            .then(|| format!("settings.toml replaces {old}: {many} parameters differ"))
     }
 }
 
@@ -293,7 +294,12 @@ impl Chooser<'_> {
             by_folds,
             over_limit: !options.is_within(&file.in_sample),
             doubted: doubted.count() as u64,
-            limits: search.rungs(tried),
+            // Folds of so few groups say little.
+            limits: if verdict == Ruling::Collect {
+                Vec::new()
+            } else {
+                search.rungs(tried)
+            },
             saved_at_1: search.saved_at_1(),
             ..Advice::default()
         };

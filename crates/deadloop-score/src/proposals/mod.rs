@@ -91,9 +91,11 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
     if rows.is_empty() {
         let clean = LabelRow::new(&transcript.id, class, BY);
+        let channel = run.as_ref().map(|run| run.channel);
         rows.push(LabelRow {
             note: format_note(confidence) + &run.as_ref().map(format_harmless).unwrap_or_default(),
-            channel: run.map(|run| run.channel),
+            // Without calls it is clean in chars and in turns, so that a chat counts like the text of a loop beside it.
+            channel: channel.filter(|channel| *channel == Channel::Tools),
             ..clean
         });
     }
@@ -501,6 +503,24 @@ mod tests {
         let text = "The sea is wide, and the hill above it stands alone.".into();
         let bodies = vec![Body::Answer(text), Body::Finish { reason }];
         assert_eq!(propose(&transcript(bodies)).class, Class::Clean);
+    }
+
+    /// A corpus of chats has loops in chars. Its clean chats must count in chars too.
+    #[test]
+    fn a_clean_chat_counts_in_chars_and_in_turns() {
+        let user = || Body::User("And then?".to_owned());
+        let answer = || Body::Answer("The sea is wide.".to_owned());
+        let chat = vec![user(), answer(), user(), answer()];
+        let rows = propose(&transcript(chat.clone())).rows;
+        assert_eq!((rows[0].class, rows[0].channel), (Class::Clean, None));
+        let call = Body::ToolCall {
+            id: None,
+            name: "ls".into(),
+            arguments: "{}".into(),
+        };
+        let run = chat.into_iter().chain([call]).collect();
+        let rows = propose(&transcript(run)).rows;
+        assert_eq!(rows[0].channel, Some(Channel::Tools));
     }
 
     #[test]

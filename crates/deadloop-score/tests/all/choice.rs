@@ -147,8 +147,7 @@ fn ready_guards_are_asked_in_order_of_the_objective_and_the_first_that_is_better
     reasons(
         &kept,
         " A setting of checkpoint is better: held out, it saves 97.3 % of the looping text instead of 0.0 %, wrong alarms stay \
-         at 0, and transient stops stay at 0. Settings of a grid ship only with --grid (deadloop detectors checkpoint --grid \
-         prints this grid).",
+         at 0, and transient stops stay at 0. It ships only with --grid.",
     );
     assert_eq!(kept.advice.changes, []);
     let other = chosen(&world, 4, &[5, 3], &ready_only());
@@ -193,8 +192,8 @@ fn a_safer_ready_guard_ships_from_five_loops_in_two_groups_on_and_the_sentence_s
     assert_eq!(outcome(&enough), (Ruling::Ship, 5, Some(Ship::Safer)));
     let few = chosen(&of(4), 0, &[5], &ready_only());
     assert_eq!(outcome(&few), (Ruling::Collect, 0, None));
-    let says = "Collect labelled loops: 4 of 4 labelled loops count, and a choice needs 10. The setting in use makes 5.28 wrong alarms per \
-                million chars, and the default limit is 1. The setting in use makes 10 wrong alarms, and 0 transient stops. Guard \
+    let says = "Collect labelled loops: a choice needs 10, and 4 are labelled. The setting in use makes 5.28 wrong alarms per \
+                million chars, above the default limit of 1. The setting in use makes 10 wrong alarms, and 0 transient stops. Guard \
                 5 makes 0 wrong alarms, and 0 transient stops. It takes more loops to tell what guard 5 misses. With 5 loops in 2 \
                 groups, guard 5 may ship as safer.";
     // The limit is said once.
@@ -239,7 +238,7 @@ fn a_setting_of_the_grid_ships_if_it_is_surely_within_the_limit() {
     let small = self::world(&[("m", 60, 5, 2)]);
     let small = chosen(&small, 5, &[], &ChooseOptions::default());
     assert_eq!(outcome(&small), (Ruling::Keep, 5, None));
-    let says = "a setting of the grid is better, but there is too little healthy text to tell whether it breaks the default limit of \
+    let says = "a setting of the grid is better, but there is too little healthy text to tell whether it stays within the default limit of \
                 1 wrong alarm per million chars.";
     reasons(&small, says);
     // A ready guard comes first, and the grid has to beat it.
@@ -286,7 +285,7 @@ fn a_limit_in_use_that_is_broken_is_said_with_the_row_that_is_not() {
     reasons(&choices, "The setting in use makes 4.9");
     reasons(
         &choices,
-        " wrong alarms per million chars, and the limit is 1. To keep the limit costs 4",
+        " wrong alarms per million chars, above the limit of 1. To stay within the limit costs 4",
     );
     reasons(&choices, " points of saved: guard 5 saves ");
     reasons(
@@ -357,7 +356,7 @@ fn copies_of_a_text_and_labels_in_doubt_do_not_decide_but_are_counted() {
     assert_eq!(choices.advice.verdict, Ruling::Collect);
     reasons(
         &choices,
-        "1 of 40 labelled loops counts (copies of a text count once",
+        "a choice needs 10, and 1 of 40 counts (copies of a text count once",
     );
     // Figures count transcripts.
     assert_eq!(choices.all.in_sample.loops(), 40);

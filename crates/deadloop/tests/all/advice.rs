@@ -140,7 +140,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let place = Place::new();
     let assumed = tuned(&place, STARTER, "document", "assumed", "--split dev");
     ships(&assumed, "the recommended guard", "document");
-    let words = " wrong alarms per million chars, and the default limit is 1.";
+    let words = " wrong alarms per million chars, above the default limit of 1.";
     has(text(&assumed, "reason"), words);
     let limit = "--split dev --constraint fa_per_mchar<=1";
     let given = tuned(&place, STARTER, "document", "given", limit);
@@ -148,11 +148,11 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let reason = text(&given, "reason");
     has(
         reason,
-        " settings.toml makes 2.68 wrong alarms per million chars, and the limit is 1.",
+        " settings.toml makes 2.68 wrong alarms per million chars, above the limit of 1.",
     );
     has(
         reason,
-        " To keep the limit costs 24.0 points of saved: the preset quiet saves 50.4 %",
+        " To stay within the limit costs 24.0 points of saved: the preset quiet saves 50.4 %",
     );
 }
 
@@ -204,7 +204,7 @@ fn of_guards_on_runs_too() {
         "a rate of loops decides nothing"
     );
     let more = told["more"].to_string();
-    has(&more, "Where 1 in 100 runs loops, settings.toml ");
+    has(&more, "At a loop rate of 1 in 100 runs, settings.toml ");
 }
 
 /// `--also` names a ready guard; one that is not there is an error.

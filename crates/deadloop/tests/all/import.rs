@@ -83,7 +83,7 @@ fn labels_can_be_proposed_with_the_import() {
     assert_eq!(told["proposed"]["classes"]["loop"]["transcripts"], 4);
     // Four loops that are copies of one another are one, too few to choose by, and that is a verdict, not "no labels".
     let run = place.run("tune a").ends(5);
-    run.shows("Collect labelled loops: 1 of 4 labelled loops counts (copies of a text count once, and labels in doubt do not count), and a choice needs 10");
+    run.shows("Collect labelled loops: a choice needs 10, and 1 of 4 counts (copies of a text count once, and labels in doubt do not count)");
     // Labels that come along are not proposed anew.
     let run = place.run("import a --out d --label");
     assert!(!stdout(&run).contains("proposals"), "{}", stdout(&run));

@@ -7,7 +7,8 @@ use deadloop_score::choose::{
     Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
     SavedMean, within,
 };
-use deadloop_score::measure::{DELAY, ENDED, Measure, Metric, RECALL, SAVED};
+use deadloop_score::measure::{DELAY, ENDED, Metric, SAVED};
+use deadloop_score::sentences::response;
 use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
@@ -51,23 +52,12 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
         return Ok(summary);
     }
     show::print_styled(&verdict(advice))?;
-    for sentence in &advice.more {
-        show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
+    let changes = list_changes(advice);
+    for line in advice.more.iter().chain(&changes) {
+        show::print(&show::prose(&format!("  {}", visible_lines(line))))?;
     }
-    for line in list_changes(advice) {
-        show::print(&show::prose(&visible_lines(&line)))?;
-    }
-    show::print(&format!("\n{}", table(choices, options)))?;
-    let Measure { title, meaning, .. } = options.objective;
-    show::print(&show::prose(&format!("{title}, which decides: {meaning}")))?;
-    if choices.models.len() > 1 {
-        show::print(&format!("\n{}", models(choices, options)))?;
-    }
-    if !advice.limits.is_empty() {
-        show::print(&format!("\n{}", limits(tuned)))?;
-    }
-    if !advice.saved_at_1.is_empty() {
-        show::print(&format!("\n{}", saved_at_1(&advice.saved_at_1, options)))?;
+    if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
+        show::print("  The exit code is 6, because --constraint gave the limit.")?;
     }
     if !advice.to_do.is_empty() {
         show::print("\nWhat to do:")?;
@@ -75,6 +65,18 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     for line in &advice.to_do {
         let line = fill_paths(line, args);
         show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
+    }
+    show::print(&format!("\n{}", show::prose(&totals(choices, options))))?;
+    show::print(&table(choices, options))?;
+    show::print(&show::prose(&legend(options)))?;
+    if choices.models.len() > 1 {
+        show::print(&format!("\n{}", models(choices, options, args)))?;
+    }
+    if !advice.limits.is_empty() {
+        show::print(&format!("\n{}", limits(tuned)))?;
+    }
+    if args.grid.is_some() && !advice.saved_at_1.is_empty() {
+        show::print(&format!("\n{}", saved_at_1(&advice.saved_at_1, options)))?;
     }
     show::print(&format!(
         "\nsettings: {}",
@@ -137,11 +139,42 @@ fn verdict(advice: &Advice) -> String {
 
 /// Lists the parameters that change. A long list is one line.
 fn list_changes(advice: &Advice) -> Vec<String> {
-    if let Some(many) = advice.many_changes() {
-        return vec![format!("  {many}")];
-    }
-    let changes = advice.changes.iter();
-    changes.map(|change| format!("  {change}")).collect()
+    let all = || advice.changes.iter().map(ToString::to_string).collect();
+    advice.many_changes().map_or_else(all, |many| vec![many])
+}
+
+/// Counts the transcripts that were judged, and names the limits.
+fn totals(choices: &Choices, options: &ChooseOptions) -> String {
+    let all = &choices.all.in_use;
+    let limits: Vec<String> = options
+        .constraints
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    let is_default = if options.given { "" } else { " (the default)" };
+    format!(
+        "Judged on {} labelled {}s: {}, {} and {} clean. Limit: {}{is_default}.",
+        show::count(all.loops() + all.transient() + all.clean()),
+        response(options.judge.unit),
+        show::several(all.loops(), "loop"),
+        show::several(all.transient(), "transient repetition"),
+        show::count(all.clean()),
+        limits.join(", ")
+    )
+}
+
+/// Explains the columns of figures.
+fn legend(options: &ChooseOptions) -> String {
+    let lines = columns(options).into_iter().map(|measure| {
+        let title = measure.title_in(options.judge.unit);
+        let decides = if measure == options.objective {
+            ", which decides"
+        } else {
+            ""
+        };
+        format!("{title}{decides}: {}", measure.meaning)
+    });
+    lines.collect::<Vec<String>>().join("\n")
 }
 
 /// Formats the setting in use and the settings file, side by side.
@@ -161,12 +194,14 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
 }
 
 /// Formats the held-out figures of each model, in use and with its setting. Without a model of its own it is a sentence.
-fn models(choices: &Choices, options: &ChooseOptions) -> String {
+fn models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String {
+    let file = typed(args.out.join("choice.csv"));
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
     if shown.is_empty() {
         let name = &choices.all.name;
-        let same = format!("Every model has the same setting: {name}. choice.csv has its figures.");
+        let same =
+            format!("Every model has the same setting: {name}. {file} has the figures of each.");
         return show::prose(&same);
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
@@ -189,7 +224,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     let rows: Vec<(String, Figures)> = rows.collect();
     let mut left = match choices.models.len() - shown.len() {
         0 => String::new(),
-        n => format!("\n{} in choice.csv", show::several(n as u64, "more model")),
+        n => format!("\n{} in {file}", show::several(n as u64, "more model")),
     };
     let few =
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
@@ -205,12 +240,11 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
 /// Returns the measures of a row, without repeats.
 fn columns(options: &ChooseOptions) -> Vec<Metric> {
     let mut columns: Vec<Metric> = Vec::new();
-    let all: [Metric; 6] = [
+    let all: [Metric; 5] = [
         &ENDED,
         within(options.judge.unit),
         options.objective,
         &SAVED,
-        &RECALL,
         &DELAY,
     ];
     for metric in all {
@@ -228,7 +262,6 @@ fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
         () if *metric == &ENDED => format_value(metric, run.ended),
         () if *metric == within(options.judge.unit) => format_value(metric, run.within),
         () if *metric == &SAVED => format_value(metric, run.saved),
-        () if *metric == &RECALL => format_value(metric, run.recall),
         () => format_value(metric, run.delay),
     };
     let mut cells: Vec<String> = columns(options).iter().map(figure).collect();
@@ -264,58 +297,101 @@ fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> 
 
 /// Formats the cost of each limit: the rungs, held out.
 fn limits(tuned: &TuneResult) -> String {
-    let (options, plan) = (&tuned.options, &tuned.plan);
-    let all = &tuned.choices.advice.limits;
+    let (options, choices) = (&tuned.options, &tuned.choices);
+    let all = &choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
-    let guard = |name: &str, cell| NamedGuard {
-        name: name.to_owned(),
-        guard: plan.plan.setting(cell),
-    };
-    let ready = plan.ready.iter().zip(&plan.short);
-    let ready = ready.map(|(ready, short)| guard(short, ready.cell));
-    let in_use = std::iter::once(guard("", plan.in_use));
-    let named: Vec<NamedGuard> = in_use.chain(ready).collect();
-    let row = |(nth, rung): (usize, &Rung)| {
-        let mut at_most = rung.name(options.limited());
-        if rung.breaks_its_limit(options.limited(), options.judge.unit) {
-            at_most += " !";
-        }
-        let is_repeated = nth > 0 && shown[nth - 1].cell == rung.cell;
-        let name = match rung.cell {
-            cell if cell == tuned.choices.all.cell => "as settings.toml".to_owned(),
-            _ if is_repeated => "as above".to_owned(),
-            cell => short_name(&plan.plan.setting(cell), &named),
-        };
-        let mut row = vec![at_most];
+    let letters = SettingLetters::new(tuned, shown);
+    let row = |rung: &Rung| {
+        let is_above = rung.breaks_its_limit(options.limited(), options.judge.unit);
+        let mark = if is_above { " !" } else { "" };
+        let mut row = vec![rung.name(options.limited()) + mark];
         row.extend(cells(&rung.held_out, options));
-        row.push(name);
+        row.push(letters.of(rung.cell).to_owned());
         row
     };
     let mut file = vec!["-".to_owned()];
-    file.extend(cells(&tuned.choices.advice.file, options));
+    file.extend(cells(&choices.advice.file, options));
     file.push("settings.toml".to_owned());
-    let rungs = shown.iter().enumerate().map(row);
-    let rows: Vec<Vec<String>> = std::iter::once(file).chain(rungs).collect();
+    let rows: Vec<Vec<String>> = std::iter::once(file).chain(shown.iter().map(row)).collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(header(options));
     titles.push("setting".to_owned());
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let numbers = 0..titles.len() - 1;
-    let mut left = match all.len() - shown.len() {
-        0 => String::new(),
-        n => format!("\n{} on the page", show::several(n as u64, "more row")),
-    };
+    let mut below: Vec<String> = letters.lines();
     if rows.iter().any(|row| row[0].contains('!')) {
-        left += "\n! above its limit, held out";
+        below.push("!  held out, above the limit of the row".to_owned());
     }
+    if all.len() > shown.len() {
+        let more = show::several((all.len() - shown.len()) as u64, "more row");
+        below.push(format!("{more} on the page"));
+    }
+    below.extend(without_grid(tuned, shown));
+    let below: Vec<String> = below.iter().map(|line| show::prose(line)).collect();
     format!(
-        "{}\n{}{left}",
+        "{}\n{}\n{}",
         show::prose(&format!(
-            "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, with the best setting of the grids that keeps it. Its figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
+            "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, and the setting of the grids chosen for it. The figures of such a row are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times.",
             options.limited().title_in(options.judge.unit)
         )),
-        show::table_of(&titles, &rows, numbers)
+        show::table_of(&titles, &rows, numbers),
+        below.join("\n")
     )
+}
+
+/// Says how a setting of the grids can ship. `None` if the command already has a grid.
+fn without_grid(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
+    let best = shown.iter().find(|rung| rung.ships.is_some());
+    let detector = |rung: &Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
+    let detector = best.or(shown.first()).map(detector)?;
+    (!tuned.options.ships_grid).then(|| {
+        format!("These settings ship only with --grid: deadloop detectors {detector} --grid > grid.toml writes one to start from.")
+    })
+}
+
+/// Letters for the settings of a table, because their names are long: `A`, `B`, ….
+struct SettingLetters {
+    /// The cell, letter and name of each setting, by cell once.
+    settings: Vec<(usize, String, String)>,
+}
+
+impl SettingLetters {
+    fn new(tuned: &TuneResult, shown: &[Rung]) -> Self {
+        let plan = &tuned.plan;
+        let guard = |name: &str, cell| NamedGuard {
+            name: name.to_owned(),
+            guard: plan.plan.setting(cell),
+        };
+        let ready = plan.ready.iter().zip(&plan.short);
+        let ready = ready.map(|(ready, short)| guard(short, ready.cell));
+        let in_use = std::iter::once(guard("", plan.in_use));
+        let named: Vec<NamedGuard> = in_use.chain(ready).collect();
+        let chosen = tuned.choices.all.cell;
+        let mut settings: Vec<(usize, String, String)> = Vec::new();
+        let mut letters = 'A'..='Z';
+        for cell in shown.iter().map(|rung| rung.cell) {
+            if cell != chosen && settings.iter().all(|(known, ..)| *known != cell) {
+                let letter = letters.next().map_or_else(String::new, String::from);
+                let name = short_name(&plan.plan.setting(cell), &named);
+                settings.push((cell, letter, name));
+            }
+        }
+        Self { settings }
+    }
+
+    /// Returns the letter of a cell. The cell of the file has none.
+    fn of(&self, cell: usize) -> &str {
+        let known = self.settings.iter().find(|(known, ..)| *known == cell);
+        known.map_or("settings.toml", |(_, letter, _)| letter)
+    }
+
+    /// Returns a line for each letter.
+    fn lines(&self) -> Vec<String> {
+        let lines = self.settings.iter();
+        lines
+            .map(|(_, letter, name)| format!("{letter}  {name}"))
+            .collect()
+    }
 }
 
 /// Formats the held-out `saved_at_1` of each grid.
