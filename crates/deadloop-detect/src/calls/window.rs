@@ -68,11 +68,12 @@ impl CallWindow {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
 
-    /// Returns whether an item of the older half occurs in the newer one.
-    fn returns(&self) -> bool {
+    /// Returns whether an item of the older half occurs in the newer one, and the newest item, which occurs `count` times,
+    /// is not new.
+    fn returns(&self, count: u64) -> bool {
         let mut all = self.last.iter().map(|(hash, _)| hash);
         let older: HashSet<&u128> = all.by_ref().take(self.size / 2).collect();
-        all.any(|hash| older.contains(hash))
+        count > 1 && all.any(|hash| older.contains(hash))
     }
 
     /// Returns the place of the second occurrence of the newest item.
@@ -105,7 +106,7 @@ pub(crate) struct WindowCounter {
     threshold: &'static str,
     /// The value of the threshold in the loosest setting.
     loosest: i64,
-    /// Whether a window counts only if an item of its older half occurs in the newer one.
+    /// Whether a window counts only if an item of its older half occurs in the newer one, and its newest item is not new.
     returning: bool,
     window: CallWindow,
     told: LastReport,
@@ -134,7 +135,7 @@ impl WindowCounter {
         }
     }
 
-    /// Returns the counter with the parameter for whether only windows count in which an item returns.
+    /// Returns the counter with the parameter for whether only windows count in which items return.
     pub(crate) fn returning(self, returning: bool) -> Self {
         Self { returning, ..self }
     }
@@ -151,7 +152,7 @@ impl ItemCounter for WindowCounter {
             ),
             WindowMeasure::Distinct => {
                 let wanted = distinct <= self.loosest;
-                let circles = wanted && (!self.returning || self.window.returns());
+                let circles = wanted && (!self.returning || self.window.returns(count));
                 (distinct, circles)
             }
         };

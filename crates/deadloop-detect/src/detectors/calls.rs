@@ -124,7 +124,7 @@ const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW -
     .doc("different calls at most, among those looked at");
 
 const RETURNS: Param = Param::flag("returns", false)
-    .doc("true: one of the older half of them stands in the newer half too; else the run moved on");
+    .doc("true: one of the older half of them stands in the newer half too, and the last is not new; else the run moved on");
 
 const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
 

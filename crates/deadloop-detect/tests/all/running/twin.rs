@@ -250,6 +250,8 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
             let keys = last(&keys, window)?;
             let (older, newer) = keys.split_at(window / 2);
             let returns = newer.iter().any(|key| older.contains(key));
+            let (newest, before) = keys.split_last()?;
+            let returns = returns && before.contains(newest);
             let circles = returns || !past.flag("returns", false);
             (circles && distinct(keys) <= past.number("max_distinct", 6))
                 .then_some("aperiodic-stagnation")
