@@ -15,12 +15,12 @@ const PICTURES: usize = 24;
 /// The length of the ring of the last characters, which holds the beginning of a unit.
 const RING: usize = UNIT_CHARS.next_power_of_two();
 
-/// The current stretch, and those that ended.
+/// The current stretch, and the ended ones.
 pub(in super::super) struct FewKinds {
     /// The minimum number of characters of a reported stretch.
     least: u64,
     seen: u64,
-    /// The number of characters read when stretches were last taken.
+    /// The number of characters read before the last call of `take`.
     told: u64,
     stretch: FewKindsStretch,
     class: KindClass,
@@ -37,7 +37,7 @@ pub(in super::super) struct FewKinds {
 pub(in super::super) struct FewKindsStretch {
     /// The number of characters before the stretch.
     pub(in super::super) start: u64,
-    /// The number of characters at its first letter, digit or picture. 0 if there is none.
+    /// The end of its first letter, digit or picture. 0 if there is none.
     named: u64,
     /// The number of characters from which its facts are new.
     pub(in super::super) at: u64,

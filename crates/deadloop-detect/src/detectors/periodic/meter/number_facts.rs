@@ -45,7 +45,7 @@ impl PeriodicMeter {
         }
     }
 
-    /// Reads a piece of text, and emits the facts of stretches of few different characters.
+    /// Emits the facts of stretches of few different characters, with this piece of text read.
     pub(super) fn emit_few_kinds(&mut self, piece: &str) {
         let Some(few) = &mut self.few else {
             return;
