@@ -195,9 +195,13 @@ fn setting(detector: &str) -> Result<Setting, Box<dyn Error>> {
     Ok(Settings::parse(&text)?.guard().clone())
 }
 
-/// Every member's meter over each text: a guard that has alarmed would stop reading.
+/// Pushes each text as an answer into every member that watches answers. A guard that has alarmed would stop reading.
 fn push(setting: &Setting, texts: &[String]) {
-    let recipes: Vec<Recipe> = setting.members.iter().filter_map(|m| m.recipe()).collect();
+    let members = setting
+        .members
+        .iter()
+        .filter(|m| m.watches(Channel::Answer));
+    let recipes: Vec<Recipe> = members.filter_map(|m| m.recipe()).collect();
     let mut facts = Vec::new();
     for text in texts {
         for recipe in &recipes {

@@ -19,6 +19,11 @@ pub(crate) fn is_wide(c: char) -> bool {
     is_unspaced(c) && !hangul
 }
 
+/// Returns whether a char is an emoji or another picture, or joins such chars.
+pub(crate) fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}' | '\u{200D}' | '\u{FE0F}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

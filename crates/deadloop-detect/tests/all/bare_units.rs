@@ -32,6 +32,9 @@ fn rows_need(unit: &str) -> usize {
     if rows == 0 {
         return 0;
     }
+    if unit.contains('\n') && unit.contains(char::is_alphabetic) {
+        return (unit.chars().count() + 5).div_ceil(rows);
+    }
     let is_between = |c: char| c.is_whitespace() || ",;|[](){}&".contains(c);
     let cells = unit.split(is_between).filter(|cell| !cell.is_empty());
     let lengths: Vec<usize> = cells.map(|cell| cell.chars().count()).collect();
@@ -60,9 +63,19 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let is_unit = |escape: &&str| escape.len() == unit.len() && twice.contains(*escape);
     let single = period == 1 || ESCAPES[..4].iter().any(is_unit);
     let form = unit.contains('\n') && (blanks > 0 && unit.chars().count() <= 80 * blanks || lines);
+    // One letter over and over, or rows of 20 and more of it.
+    let one_letter = unit.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
+        let own = unit.matches(c).count();
+        let alone = unit
+            .chars()
+            .all(|other| other == c || other.is_whitespace());
+        period == 1 || unit.contains('\n') && own >= 20 && alone
+    });
     let copies = length / period;
     let (chars, least) = match () {
-        () if !single && bare && count("min_bare") > 0 => (count("min_bare"), rows_need(&unit)),
+        () if (one_letter || !single && bare) && count("min_bare") > 0 => {
+            (count("min_bare"), rows_need(&unit))
+        }
         () if form && count("min_form") > 0 => (count("min_form"), 0),
         () if (single || !number && !letter) && count("min_single") > 0 => (count("min_single"), 0),
         () => (count("min_chars"), 0),
@@ -106,7 +119,7 @@ fn text() -> impl Strategy<Value = String> {
     let cell = prop::sample::select(vec![
         "0 ", "1,", "0", "x ", "- ", "]", "\n", " 12", "🟩", "[ ]", "x: __",
     ]);
-    let cell = prop_oneof![9 => cell, 1 => Just("____________________")];
+    let cell = prop_oneof![9 => cell, 1 => Just("____________________"), 1 => Just("AAAAAAAAAAAAAAAAAAAA")];
     let escape = prop::sample::select(&ESCAPES[..]).prop_map(|escape| vec![escape]);
     let unit = prop_oneof![6 => prop::collection::vec(cell, 1..7), 1 => escape];
     let stretch = (unit, 1..16_usize).prop_map(|(unit, copies)| unit.concat().repeat(copies));

@@ -13,6 +13,7 @@ mod common;
 mod counters;
 mod element_reuse;
 mod fences;
+mod few_kinds;
 mod ignore;
 mod laws;
 mod novelty;

@@ -175,6 +175,11 @@ impl TailConditions {
             .chain(both(counters && self.min_counters > 0, TailTest::Counters))
     }
 
+    /// Returns whether text of few different characters is searched.
+    pub(super) fn finds_few_kinds(&self) -> bool {
+        self.min_recycled > 0 && !self.symbols.are_elements()
+    }
+
     /// Returns the characters that a tail needs.
     pub(super) fn chars(&self, ask: TailTest) -> u64 {
         match ask {

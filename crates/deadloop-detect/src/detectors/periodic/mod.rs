@@ -72,7 +72,7 @@ static PARAMS: &[Param] = &[
         .at_most()
         .zero(ZeroMeaning::Elsewhere)
         .unit("chars")
-        .doc("chars of recycled text, after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; 0: never"),
+        .doc("chars of recycled text, after which it also fires: each sentence, clause or line occurred twice among the max_period before it, in any order, the first of them with a letter or number; on chars: of one line of few different chars; 0: never"),
     Param::word_or_count("code", "check", &["check", "skip"], 2..=MAX_COUNT)
         .unit("copies")
         .doc("text between lines that begin with ```: as any other, left out, or with this many copies, if that is more than min_copies"),
@@ -110,12 +110,6 @@ static PARAMS: &[Param] = &[
 /// lower values of `max_period`.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });
-    if params.text("on") == "chars" && params.int("min_recycled") > 0 {
-        return refuse(
-            "min_recycled",
-            "it counts sentences or lines, and on = \"chars\": it can never fire".into(),
-        );
-    }
     let (on, holds) = (params.text("on"), params.text("unit_holds"));
     if on != "chars" && holds != "any" {
         let reason = format!("\"{holds}\" is about chars, and on = \"{on}\"");

@@ -34,7 +34,8 @@ impl FoldedSymbols {
             places: (!symbols.are_chars()).then(SymbolPlaces::default),
             elements: KeptElements::new(symbols.are_elements()),
             counters: symbols.count().then(|| Counters::new(look.want.max_lag)),
-            recycled: (look.min_recycled > 0).then(|| ElementReuse::new(look.want.max_lag)),
+            recycled: (look.min_recycled > 0 && symbols.are_elements())
+                .then(|| ElementReuse::new(look.want.max_lag)),
             returning: (look.min_returning > 0).then(|| NumberReuse::new(look.min_returning)),
             first: (0, String::new()),
         }

@@ -15,6 +15,7 @@
 use std::sync::Arc;
 
 use super::conditions::TailConditions;
+use super::counting::few_kinds::FewKinds;
 use super::runs::Tails;
 use super::symbols::PeriodicSymbols;
 use crate::measure::fact::Fact;
@@ -45,6 +46,8 @@ struct PeriodicMeter {
     runs: Tails,
     /// The state for symbols that are not chars.
     folded: FoldedSymbols,
+    /// The search for few different characters, if a setting needs it.
+    few: Option<FewKinds>,
     /// Tails whose units lack the required letter: lag and first symbol.
     without_letter: Vec<(u32, u64)>,
     /// The number of steps whose facts were emitted.
@@ -59,6 +62,9 @@ impl PeriodicMeter {
             symbols: look.symbols,
             runs: Tails::new(&look.want),
             folded: FoldedSymbols::new(&look),
+            few: look
+                .finds_few_kinds()
+                .then(|| FewKinds::new(look.min_recycled)),
             without_letter: Vec::new(),
             told: 0,
             found: Vec::new(),
@@ -101,6 +107,7 @@ impl TextMeter for PeriodicMeter {
             self.symbols(piece);
         }
         self.tell_going_on(self.symbols.is_fenced());
+        self.emit_few_kinds(piece);
         // Where several are accepted at one char, the shortest period is reported.
         self.found.sort_by_key(|(lag, _)| *lag);
         facts.extend(self.found.drain(..).map(|(_, fact)| fact));

@@ -4,7 +4,7 @@ use super::super::conditions::TailTest;
 use super::super::counting::{counters::Pattern, element_reuse::ReuseStretch};
 use super::super::runs::Tail;
 use super::PeriodicMeter;
-use crate::measure::fact::{Bound, Bounds, Fact, UNIT_CHARS};
+use crate::measure::fact::{Bound, Bounds, Clock, Fact, UNIT_CHARS};
 use crate::stream::{Chars, Kind};
 
 impl PeriodicMeter {
@@ -40,6 +40,39 @@ impl PeriodicMeter {
                     per,
                 },
                 unit: self.first_of(stretch).chars().take(UNIT_CHARS).collect(),
+            };
+            self.found.push((u32::MAX, fact));
+        }
+    }
+
+    /// Emits the facts of stretches of few different characters, with this piece of text read.
+    pub(super) fn emit_few_kinds(&mut self, piece: &str) {
+        let Some(few) = &mut self.few else {
+            return;
+        };
+        few.read(piece);
+        for stretch in few.take() {
+            let start = stretch.start;
+            let fact = Fact {
+                at: stretch.at,
+                until: stretch.until,
+                clock: Clock::Chars,
+                kind: Kind::NearRepeat,
+                bounds: Bounds::from([(
+                    "min_recycled",
+                    Bound::Units {
+                        from: Chars(start).into(),
+                    },
+                )]),
+                asked: Vec::new(),
+                check: "few kinds",
+                onset: Chars(start + 1).into(),
+                period: Chars(1).into(),
+                copies: Bound::Steps {
+                    from: start,
+                    per: 1,
+                },
+                unit: stretch.unit,
             };
             self.found.push((u32::MAX, fact));
         }

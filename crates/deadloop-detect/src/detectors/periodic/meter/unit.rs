@@ -46,19 +46,19 @@ impl PeriodicMeter {
     pub(super) fn holds(&self, run: Tail, until: u64, (unit, marked): (&str, bool)) -> UnitClass {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && (run.lag == 1 || is_escape(unit));
-        let bare = !unit.contains(char::is_alphabetic);
+        let letter = unit.chars().find(|c| c.is_alphabetic());
+        let bare = letter.is_none();
         let number = |c: char| c.is_numeric() || c == '#' && symbols.fold();
-        if self.look.min_bare > 0
-            && !one
-            && bare
-            && (unit.contains(number) || PICTURE.is_match(unit))
-        {
-            return UnitClass::Bare;
-        }
         let rows = symbols.are_elements() || unit.contains('\n');
         // The unit of a sentence is shown with a dot at its end.
         let element = unit.strip_suffix('.').filter(|_| symbols.are_elements());
         let only = |sign| made_of(element.unwrap_or(unit), sign);
+        // Rows of one letter are the zeros of a base64 text.
+        let same = |c| if rows { only(c) >= RULED } else { run.lag == 1 };
+        let bares = bare && !one && (unit.contains(number) || PICTURE.is_match(unit));
+        if self.look.min_bare > 0 && (bares || letter.is_some_and(same)) {
+            return UnitClass::Bare;
+        }
         let blank = || only('_') >= RULED || marked && only('|') > 1;
         if self.look.min_form > 0 && rows && (is_form(unit) || blank()) {
             return UnitClass::Form;
@@ -84,6 +84,10 @@ impl PeriodicMeter {
             return max_grid_copies(unit, if cut { 1 } else { rows });
         }
         let lines = unit.matches('\n').count();
+        if lines > 0 && unit.contains(char::is_alphabetic) {
+            // In rows of one letter each is a cell, wherever the unit begins.
+            return (unit.chars().count() + MORE).div_ceil(lines) as u64;
+        }
         // If everything is on one line, a bracket ends a row.
         let ends = || unit.matches([']', '}']).count();
         max_grid_copies(unit, if lines > 0 { lines } else { ends() })
