@@ -37,8 +37,8 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
         Some(value) if value.is_nan() => UNDEFINED.to_owned(),
         Some(value) if value.is_infinite() => "never".to_owned(),
         Some(0.0) => "0".to_owned(),
-        Some(value) if value.abs() < 0.995 => with_minus(value, 2),
-        Some(value) if value.abs() < 99.5 => with_minus(value, 1),
+        Some(value) if value.abs() < 0.995 => format_minus(value, 2),
+        Some(value) if value.abs() < 99.5 => format_minus(value, 1),
         Some(value) => group(&format_fixed(value, 0)),
     }
 }
@@ -57,7 +57,7 @@ fn format_fixed(value: f64, decimals: usize) -> String {
 }
 
 /// Formats a number with `decimals` decimals and a typographic minus sign.
-fn with_minus(value: f64, decimals: usize) -> String {
+fn format_minus(value: f64, decimals: usize) -> String {
     format_fixed(value, decimals).replace('-', "−")
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn percent(value: Option<f64>) -> String {
             let hundred = value * 100.0;
             let whole =
                 hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
-            format!("{} %", with_minus(hundred, if whole { 0 } else { 1 }))
+            format!("{} %", format_minus(hundred, if whole { 0 } else { 1 }))
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
 
 /// The maximum number of heatmaps in the chart.
 const MAX_MAPS: usize = 2;
-/// The maximum number of parameters of which pairs are drawn.
+/// The maximum number of parameters that are paired on heatmaps.
 const MAX_PARAMETERS: usize = 3;
 /// The width and height of one heatmap, in pixels.
 const MAP_PIXELS: (u32, u32) = (380, 400);

@@ -257,7 +257,7 @@ fn setting_positions(data: &ReportData, model: &str) -> Vec<(usize, (f64, f64))>
     let scores = data.scores.iter().filter(|score| score.model == model);
     let scores = scores.filter(|score| is_guard(score.setting));
     let mut positions: Vec<_> = scores
-        .filter_map(|score| Some((score.setting, position(data, score)?)))
+        .filter_map(|score| Some((score.setting, plane_position(data, score)?)))
         .collect();
     positions.sort_by(|(_, a), (_, b)| b.1.total_cmp(&a.1).then(a.0.total_cmp(&b.0)));
     positions
@@ -338,7 +338,7 @@ fn hover_title(data: &ReportData, (rate, height): (f64, f64)) -> String {
 }
 
 /// Returns the position of a score: the rate of wrong alarms and the height. `None` if one of them is n/a.
-fn position(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
+fn plane_position(data: &ReportData, score: &Score) -> Option<(f64, f64)> {
     Some((
         score.value(data.run.wrong())?,
         score.value(data.run.height_measure())?,
@@ -359,7 +359,7 @@ fn models_by_loops(data: &ReportData) -> Vec<&str> {
 /// no guard.
 fn marked_settings(data: &ReportData, model: &str) -> Vec<MarkedSetting> {
     let mark = |setting: usize, name: String, ink| {
-        let at = position(data, data.score(setting, model)?)?;
+        let at = plane_position(data, data.score(setting, model)?)?;
         Some(MarkedSetting {
             setting,
             name,

@@ -126,7 +126,7 @@ impl<'r> ScoreFrame<'r> {
         self.keys.iter().copied().filter(|key| key.by == TOTAL)
     }
 
-    /// Returns the largest value of a count over all settings.
+    /// Returns the maximum of a count's column over all settings.
     fn largest_count(&self, count: &str) -> u64 {
         let counts: Vec<Option<i64>> = ints(self.frame, count).collect();
         let most = self.totals().filter_map(|key| *counts.get(key.index)?);

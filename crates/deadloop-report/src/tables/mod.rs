@@ -89,7 +89,7 @@ pub(crate) struct PageTables {
     pub(crate) limits: Option<PageTable>,
     /// The scores of the setting in use, the chosen setting, named settings and `never`.
     pub(crate) settings: Option<PageTable>,
-    /// The scores by kind, onset and channel of the loop.
+    /// The scores by each field of a loop: its kind, its onset and its channel.
     pub(crate) breakdowns: Vec<PageTable>,
     /// The scores by fields of the transcripts.
     pub(crate) fields: Vec<PageTable>,

@@ -69,11 +69,8 @@ pub(super) fn list_tables(summary: &Map<String, Value>) -> Vec<PageTable> {
             role: "",
         };
         let rows = rows.iter().map(row).collect();
-        Some(PageTable::new(title, note, columns, rows)?.fold(
-            MAX_SHOWN,
-            "more rows",
-            "manifest.json",
-        ))
+        let table = PageTable::new(title, note, columns, rows)?;
+        Some(table.fold(MAX_SHOWN, "more rows", "manifest.json"))
     };
     SUMMARY_TABLES.into_iter().filter_map(table).collect()
 }

@@ -125,7 +125,7 @@ fn cost_columns<'a>() -> Schema<BudgetRow<'a>> {
         ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
         ("sent_ratio", Float, "The first of the second.", |row| divide(row.tally.own.sent(), row.tally.own_free.sent())),
         ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
-        ("cost_without_guard", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_without_guard()),
+        ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_without_guard()),
         ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_without_guard())),
     ]
 }

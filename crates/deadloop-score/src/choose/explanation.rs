@@ -25,7 +25,7 @@ fn describe_guard(number: usize, member: &Member) -> Vec<String> {
         }
     };
     let head = format!(
-        "Guard {number}, {}: {}. It reads {on};  an alarm has the response \"{}\".",
+        "Guard {number}, {}: {}. It reads {on}; an alarm has the response \"{}\".",
         detector.name,
         detector.about.trim_end_matches('.'),
         member.response.name()

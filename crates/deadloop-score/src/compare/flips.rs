@@ -19,9 +19,9 @@ pub struct Flip {
     /// The loop by which the alarms were judged.
     #[serde(flatten)]
     pub span: JudgedSpan,
-    /// Whether the verdict differs, or the alarm alone.
+    /// The part of the outcome that differs: the verdict, or the alarm alone.
     pub change: Change,
-    /// Whether NEW is better, worse or neither.
+    /// The direction of the difference: NEW is better, worse or neither.
     pub direction: Direction,
     /// The alarm and the verdict of BASE.
     pub base: SideOutcome,

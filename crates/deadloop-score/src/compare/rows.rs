@@ -43,8 +43,7 @@ pub struct Row {
     pub hi: Option<f64>,
     /// The test of the difference.
     pub test: SignificanceTest,
-    /// The number of transcripts that the metric judges: loops, clean ones, or all of them. The whole row counts equal
-    /// texts once.
+    /// The number of transcripts that the metric judges. The whole row counts equal texts once.
     pub n: u64,
     /// The number of transcripts that are right on BASE and wrong on NEW.
     pub b: u64,

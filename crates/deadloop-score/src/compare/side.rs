@@ -18,7 +18,7 @@ use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::map_copies;
 
-/// The outcomes on a corpus of one setting, or of one choice of a setting for each model.
+/// The outcomes on a corpus of one setting, or of the setting chosen for each model.
 #[derive(Clone, Debug)]
 pub struct Side {
     /// The source of the outcomes: a result folder or a replayed setting.

@@ -17,7 +17,7 @@ pub(crate) enum MeasureRole {
     Guard,
     /// A measure without effect on the verdict.
     Informative,
-    /// A measure of which more is neither better nor worse.
+    /// A measure whose values are neither good nor bad.
     Neutral,
 }
 

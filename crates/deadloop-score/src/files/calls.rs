@@ -20,7 +20,7 @@ const RESULT_CHARS: usize = 240;
 /// The maximum number of chars shown of all arguments and results of a run.
 const MAX_RUN_CHARS: usize = 12_000;
 
-/// The calls of an agent's run, or those around one of them.
+/// The calls of an agent's run, possibly without those far from the requested one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunCalls {
     /// The number of calls in the whole run.

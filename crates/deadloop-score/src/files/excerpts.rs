@@ -40,10 +40,10 @@ impl Group {
     }
 }
 
-/// The first line of `cases.jsonl`: the number of transcripts in each group, and of those without a text.
+/// The first line of `cases.jsonl`, with counts of the transcripts in the file and of all others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExcerptsHead {
-    /// The number of transcripts in each group, including those that are not opened.
+    /// The number of transcripts of each group in the corpus, opened or not.
     pub all: BTreeMap<Group, u64>,
     /// Whether the file has the texts of the transcripts.
     pub texts: bool,

@@ -74,8 +74,7 @@ pub struct Manifest {
     pub refused: BTreeMap<String, u64>,
     /// The models without rows in a very large scores.parquet. The row `*` counts their transcripts.
     pub models_left_out: Vec<String>,
-    /// The means of the scores over models, by setting and metric. A mean leaves out the models in which the metric is
-    /// n/a.
+    /// The mean over models of each score, by setting and metric. A model in which the metric is n/a is left out.
     pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
     /// The time of the run, as RFC 3339.
     pub time: String,

@@ -18,8 +18,8 @@ impl OutcomeSums {
     /// Adds the outcome of a case to its group.
     pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
         self.tally += Tally::from_outcome(outcome);
-        self.latencies.add(outcome);
-        self.groups.add(group, outcome);
+        self.latencies.add_hit(outcome);
+        self.groups.add_outcome(group, outcome);
     }
 
     /// Returns the scores, with intervals that treat transcripts as independent.

@@ -55,7 +55,7 @@ pub fn read_outcomes(dir: &Path, columns: &[&str]) -> Result<Option<DataFrame>, 
 
 /// Returns the mean over models of every metric under one setting, by the metric's name.
 ///
-/// A mean leaves out the models in which the metric is n/a. A metric without any value is left out.
+/// A model in which the metric is n/a is left out. A metric without any value is left out.
 pub fn macro_means(
     evidence: &impl AnyEvidence,
     cell: usize,

@@ -17,7 +17,7 @@ pub struct SettingsInUse {
     pub text: String,
     /// The tables that are not guards (`[think]`, …) as TOML. They are written after the guards.
     pub rest: String,
-    /// The guards outside the choice: those that warn or observe, or count in another unit.
+    /// The guards that a choice does not change, since they warn or observe, or count in another unit.
     pub kept: Settings,
 }
 

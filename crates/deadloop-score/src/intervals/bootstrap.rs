@@ -33,7 +33,7 @@ pub fn bootstrap(
 ) -> Intervals {
     let mut sample = GroupedSample::default();
     for (group, outcome) in group_numbers(cases).into_iter().zip(outcomes) {
-        sample.add(group, outcome);
+        sample.add_outcome(group, outcome);
     }
     sample.intervals(|_| true, worth, &mut IntervalCache::new(resampling))
 }
@@ -90,9 +90,9 @@ pub(crate) struct GroupedSample {
 
 impl GroupedSample {
     /// Adds the outcome of a case to its group.
-    pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
+    pub(crate) fn add_outcome(&mut self, group: u64, outcome: &Outcome) {
         let tally = Tally::from_outcome(outcome);
-        self.groups.add(group, &tally);
+        self.groups.add_tally(group, &tally);
         self.total += tally;
     }
 

@@ -16,7 +16,7 @@ pub(crate) struct GroupTallies {
 
 impl GroupTallies {
     /// Adds a transcript to its group.
-    pub(crate) fn add(&mut self, group: u64, tally: &Tally) {
+    pub(crate) fn add_tally(&mut self, group: u64, tally: &Tally) {
         let index = u32::try_from(self.tallies.len()).unwrap_or(u32::MAX);
         self.tallies.push(|to| {
             put_number(tally.nonzero().count() as u64, to);

@@ -169,7 +169,7 @@ impl<const N: usize> Replicates<N> {
             for (place, n) in counts.nonzero() {
                 let sums = &mut sums[place];
                 sums.resize(self.replicates, 0);
-                add_times(sums, weights, n);
+                add_weighted_count(sums, weights, n);
             }
         }
     }
@@ -225,10 +225,10 @@ impl<'a, const N: usize> GroupSums<'a, N> {
     }
 }
 
-/// Adds the product of `n` and its weight to each sum.
+/// Adds `n` times the weight of each replicate to the sum of the replicate.
 ///
 /// Overflow is not checked, which would cost more than the sums. A weight is at most 18, and no corpus has 2^58 chars.
-fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
+fn add_weighted_count(sums: &mut [i64], weights: &[u8], n: i64) {
     let pairs = sums.iter_mut().zip(weights);
     match u32::try_from(n) {
         // A processor multiplies many 32-bit numbers at once.

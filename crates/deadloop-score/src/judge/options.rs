@@ -48,7 +48,7 @@ pub struct ReadChannels {
 }
 
 impl ReadChannels {
-    /// The channels that text detectors read by default.
+    /// The channels that text detectors read by default: reasoning and answer.
     pub const TEXT: Self = Self {
         reasoning: true,
         answer: true,

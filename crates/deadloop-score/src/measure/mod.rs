@@ -1,4 +1,4 @@
-//! [`MEASURES`]: the table of measures, each of which is a score of a tally.
+//! [`MEASURES`]: the table of measures, with one measure for each score of a tally.
 //!
 //! | to find | look in |
 //! |---|---|

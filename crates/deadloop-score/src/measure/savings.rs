@@ -4,7 +4,7 @@ use super::formula::Stakes;
 use super::table::{SPARED, WASTED};
 use crate::tally::Tally;
 
-/// Returns the number of units that a guard spares in 1,000 responses, if the share `loop_rate` of them loops.
+/// Returns the number of units that a guard spares in 1,000 responses with this share of loops.
 ///
 /// A negative number is a cost. `None` if S or W of `break_even` is n/a.
 pub(crate) fn spared_at(loop_rate: f64, tally: &Tally, worth: &Stakes) -> Option<f64> {

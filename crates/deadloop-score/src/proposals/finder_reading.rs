@@ -35,10 +35,7 @@ impl FinderReading {
                 && row.end.is_none_or(|end| at <= end)
         };
         let is_near = |row: &&LabelRow| alarm.is_none_or(|alarm| is_at(row, alarm));
-        let spans = || {
-            let spans = rows.iter().filter(|row| row.onset.is_some());
-            spans.filter(is_near)
-        };
+        let spans = || rows.iter().filter(|r| r.onset.is_some()).filter(is_near);
         if let Some(row) = spans().find(|row| row.class == Class::Loop) {
             return Self::Loop(start_in_units(row));
         }

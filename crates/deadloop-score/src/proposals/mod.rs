@@ -22,7 +22,7 @@ const BROKEN_OFF_FACTOR: f64 = 0.8;
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 /// The text in the finish reasons of servers that end a looping response, such as `repetition_detected` of vLLM.
 const SERVER_STOP_REASON: &str = "repetition";
-/// The factor on the doubt about a loop if the server ended the response because of it.
+/// The factor on the doubt about a loop that the server reported as its reason to end the response.
 const CONFIRMED_DOUBT_FACTOR: f64 = 0.5;
 
 /// The labels proposed for one transcript.
@@ -289,7 +289,7 @@ impl ResponseEnd {
     }
 }
 
-/// Raises the confidence in the loop at the end of a response that the server ended because of it.
+/// Raises the confidence in the loop at the end of a response, if the server reported the loop.
 fn raise_confidence(found: &mut TextFindings) {
     let raise = |confidence: f64| 1.0 - CONFIRMED_DOUBT_FACTOR * (1.0 - confidence);
     if found.class == Class::Loop {

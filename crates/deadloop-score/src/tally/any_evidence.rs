@@ -24,7 +24,7 @@ pub trait AnyEvidence: Copy + Debug {
     /// Calls `visit` with one case and the decisions of one block on it. Returns the result of `visit`.
     fn on_trial<T>(&self, block: usize, case: usize, visit: impl FnOnce(BlockTrial<'_>) -> T) -> T;
 
-    /// Returns the number of boxes of cells, each with one decision, into which a case divides a block.
+    /// Returns the number of boxes of one case. A box is a range of a block's cells with the same decision on the case.
     fn boxes(&self, block: usize, case: usize) -> usize {
         self.on_trial(block, case, |trial| trial.decided.regions.len())
     }

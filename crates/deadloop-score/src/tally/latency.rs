@@ -37,12 +37,12 @@ impl Latencies {
     /// Collects the latencies of the hits in some outcomes.
     pub fn from_outcomes<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
-        outcomes.into_iter().for_each(|outcome| all.add(outcome));
+        outcomes.into_iter().for_each(|one| all.add_hit(one));
         all.sort()
     }
 
     /// Adds the latency of an outcome if it is a is_hit. Call [`sort`](Self::sort) before reading.
-    pub(crate) fn add(&mut self, outcome: &Outcome) {
+    pub(crate) fn add_hit(&mut self, outcome: &Outcome) {
         let is_hit = outcome.verdict == Verdict::Hit;
         self.0.extend(outcome.latency.filter(|_| is_hit));
     }

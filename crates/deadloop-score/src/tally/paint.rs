@@ -9,7 +9,7 @@
 
 use deadloop_replay::Region;
 
-/// A grid of cells in which neighbouring cells are merged if every box has all or none of them.
+/// A grid of cells in which neighbouring cells are merged if no box separates them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MergedGrid {
     /// The merged index times the axis's stride, for each axis and value.
@@ -163,7 +163,7 @@ impl BoxAccumulator {
     }
 
     /// Computes the running sums. [`cell`](Self::cell) is valid only afterwards, and no box may be added any more.
-    pub(crate) fn run_sums(&mut self, grid: &MergedGrid) {
+    pub(crate) fn compute_sums(&mut self, grid: &MergedGrid) {
         for (n, stride) in grid.shape.iter().zip(grid.strides()) {
             let slab = stride * self.fields;
             for chunk in self.sums.chunks_exact_mut((n * slab).max(1)) {
@@ -224,7 +224,7 @@ mod tests {
             for (region, n) in &boxes {
                 accumulator.add_box(&grid, region, &[(0, *n), (1, 1)]);
             }
-            accumulator.run_sums(&grid);
+            accumulator.compute_sums(&grid);
             for at in cells(&shape) {
                 let over: Vec<i64> =
                     boxes.iter().filter(|(r, _)| covers(r, &at)).map(|(_, n)| *n).collect();

@@ -143,7 +143,7 @@ impl<'a> TallyDraft<'a> {
         for one in &self.boxes {
             accumulator.add_box(&grid, one.region, &self.changes[one.changes.clone()]);
         }
-        accumulator.run_sums(&grid);
+        accumulator.compute_sums(&grid);
         Sheet {
             base: self.base,
             field_counts,

@@ -58,7 +58,7 @@ pub(crate) fn group_numbers(cases: &(impl CaseSet + ?Sized)) -> Vec<u64> {
     numbers
 }
 
-/// Returns the id of the original of each case that is a copy, by the id of the copy.
+/// Returns a map from the id of each copy to the id of its original.
 pub(crate) fn map_copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<String, String> {
     let id = |i: usize| cases.on(i, |case| case.id.to_string());
     let originals = find_originals(cases, unit).into_iter().enumerate();
