@@ -178,7 +178,7 @@ fn matches(setting: &SettingRow, params: &[bool]) -> bool {
 }
 
 /// Returns whether a setting has each parameter.
-fn mask(setting: &SettingRow) -> Vec<bool> {
+fn params_of(setting: &SettingRow) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
@@ -190,10 +190,10 @@ fn shown_params(data: &ReportData) -> Option<Vec<bool>> {
     let mut grids: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
     for cell in cells {
-        *grids.entry(mask(cell)).or_default() += 1;
+        *grids.entry(params_of(cell)).or_default() += 1;
     }
     let chosen = data.chosen().and_then(|i| data.settings.get(i));
-    let own = chosen.map(mask).filter(|mask| grids.contains_key(mask));
+    let own = chosen.map(params_of).filter(|own| grids.contains_key(own));
     let largest = grids.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))
 }

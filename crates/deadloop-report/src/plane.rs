@@ -58,7 +58,7 @@ pub(crate) fn embedded_planes(
         return Ok(None);
     }
     let mut files = PlaneFiles::default();
-    let dots = planes.iter().map(|one| views(data, one, &mut files));
+    let dots = planes.iter().map(|one| dot_views(data, one, &mut files));
     let embedded = PlaneData {
         planes: dots.collect(),
         files: files.0,
@@ -75,9 +75,13 @@ pub(crate) fn embedded_planes(
 }
 
 /// Prepares the dots of a plane, and adds the settings files of new settings.
-fn views(data: &ReportData, plane: &Plane<'_>, (files, indices): &mut PlaneFiles) -> Vec<DotView> {
+fn dot_views(
+    data: &ReportData,
+    plane: &Plane<'_>,
+    (files, known): &mut PlaneFiles,
+) -> Vec<DotView> {
     let mut file = |setting: usize| {
-        *indices.entry(setting).or_insert_with(|| {
+        *known.entry(setting).or_insert_with(|| {
             let toml = data.toml(setting)?.to_owned();
             let differs = data.differences(setting);
             files.push(FileView { toml, differs });

@@ -17,8 +17,7 @@ pub(crate) struct ChartAxis {
 }
 
 impl ChartAxis {
-    /// Creates the scale for these rates. The strip for 0 begins at -1, and any lower positive value is at the start of
-    /// the logarithmic scale.
+    /// Creates the scale for these rates. The value -1 is the left end of the strip for 0.
     pub(crate) fn for_rates(rates: impl Iterator<Item = f64>) -> Self {
         let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
         let least = positive.iter().copied().fold(1.0, f64::min);

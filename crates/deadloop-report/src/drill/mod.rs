@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub(crate) use text::redact;
 use transcript_panel::TranscriptPanel;
 
-/// The opened transcripts of one group.
+/// The opened transcripts of one group, prepared for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Drill {
+pub(crate) struct OpenedGroup {
     /// The name of the group: `false-alarm`, `miss`, `late-hit`, `fired`.
     name: &'static str,
     title: &'static str,
@@ -29,7 +29,7 @@ pub(crate) struct Drill {
 }
 
 /// Returns the groups that have an opened transcript.
-pub(crate) fn open_groups(data: &ReportData) -> Vec<Drill> {
+pub(crate) fn open_groups(data: &ReportData) -> Vec<OpenedGroup> {
     let Some((head, opened)) = &data.opened else {
         return Vec::new();
     };
@@ -62,7 +62,7 @@ pub(crate) fn open_groups(data: &ReportData) -> Vec<Drill> {
         };
         let disputed = head.disputed().filter(|_| group == Group::FalseAlarm);
         let disputed = disputed.map_or(String::new(), |many| format!(" {many}"));
-        (!opened.is_empty()).then_some(Drill {
+        (!opened.is_empty()).then_some(OpenedGroup {
             name,
             title,
             note: format!("{reading} {rest}{disputed}"),

@@ -46,7 +46,7 @@ impl ContradictedLabel {
     }
 }
 
-/// Clears the doubts about a class of labels if more than half of the class is in doubt. Returns the doubts left.
+/// Returns `doubted` without the doubts about a class of labels, if more than half of the class is in doubt.
 ///
 /// The classes are the labels with a loop and the labels without one. So many labels are not mistakes. They follow a
 /// different definition of a loop than the guards and the finder.

@@ -33,12 +33,12 @@ fn describe_guard(number: usize, member: &Member) -> Vec<String> {
     let listed = detector
         .params
         .iter()
-        .filter(|param| is_listed(param, member));
+        .filter(|param| is_notable(param, member));
     let lines = listed.flat_map(|param| match member.params.get(param.name) {
         Some(Value::List(rows)) if matches!(param.domain, Domain::Rows(_)) => {
             list_rules(rows, member)
         }
-        Some(value) => vec![describe(param, value, member)],
+        Some(value) => vec![describe_param(param, value, member)],
         None => Vec::new(),
     });
     std::iter::once(head)
@@ -47,7 +47,7 @@ fn describe_guard(number: usize, member: &Member) -> Vec<String> {
 }
 
 /// Returns whether a parameter is an active threshold, or has a value that is not the default.
-fn is_listed(param: &Param, member: &Member) -> bool {
+fn is_notable(param: &Param, member: &Member) -> bool {
     let Some(value) = member.params.get(param.name) else {
         return false;
     };
@@ -124,7 +124,7 @@ pub fn in_words(param: &Param, value: &str) -> String {
 }
 
 /// Describes a parameter in a sentence: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
-fn describe(param: &Param, value: &Value, member: &Member) -> String {
+fn describe_param(param: &Param, value: &Value, member: &Member) -> String {
     let (meaning, zero) = split_zero_meaning(param);
     let sentence = match (value, zero) {
         (Value::Int(0), Some(zero)) => format!("{meaning}: {zero}"),
@@ -242,7 +242,7 @@ mod tests {
             let member = Member::new(detector, Params::defaults(detector.params));
             for param in detector.params {
                 let value = Value::from(param.default);
-                let said = describe(param, &value, &member);
+                let said = describe_param(param, &value, &member);
                 let name = format!("({}).", param.name);
                 assert!(said.ends_with(&name), "{}: {said}", detector.name);
                 assert!(said.len() > name.len() + 10, "{}: {said}", detector.name);

@@ -73,7 +73,7 @@ impl LabelsFile {
         };
         let transcript = cells.cell_text("transcript");
         let before = problems.len();
-        let label = cells.label(row, &place, problems);
+        let label = cells.parse_label(row, &place, problems);
         let Some(transcript) = transcript else {
             return;
         };
@@ -171,7 +171,12 @@ impl LabelCells<'_> {
             .map(str::to_owned)
     }
 
-    fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
+    fn parse_number(
+        &self,
+        column: &str,
+        place: &Place,
+        problems: &mut Vec<Problem>,
+    ) -> Option<u64> {
         let text = self.cell_text(column)?;
         let number = parse_whole_number(text.trim());
         if number.is_none() {
@@ -186,7 +191,12 @@ impl LabelCells<'_> {
     }
 
     /// Parses the label of the row. If the row as a whole is invalid, only that problem is added.
-    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<LabelRow> {
+    fn parse_label(
+        &self,
+        row: &CsvRow,
+        place: &Place,
+        problems: &mut Vec<Problem>,
+    ) -> Option<LabelRow> {
         let columns = self.header.len();
         let broken = self
             .header
@@ -211,7 +221,7 @@ impl LabelCells<'_> {
     }
 
     fn parse_wire_label(&self, place: &Place, problems: &mut Vec<Problem>) -> WireLabel {
-        let mut number = |column| self.number(column, place, problems);
+        let mut number = |column| self.parse_number(column, place, problems);
         let onset = number("onset");
         WireLabel {
             start: number("start"),
