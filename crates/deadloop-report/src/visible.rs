@@ -8,11 +8,12 @@ use std::sync::LazyLock;
 /// paragraphs.
 ///
 /// `None` if the pattern does not compile, which a test would catch.
-static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
+static HIDDEN_CHARS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
 
 /// Replaces every hidden char of a text by its visible form, including line breaks.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
+    match HIDDEN_CHARS.as_ref().filter(|hidden| hidden.is_match(text)) {
         None => Cow::Borrowed(text),
         Some(hidden) => hidden.replace_all(text, |found: &regex::Captures<'_>| {
             found[0].chars().map(visible_form).collect::<String>()

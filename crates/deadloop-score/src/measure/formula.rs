@@ -61,9 +61,9 @@ pub(super) const fn term(count: Count) -> Term {
     Term(count, Times::Number(1.0))
 }
 
-/// Returns the term of a count with factor `x`.
-pub(super) const fn scaled(x: f64, count: Count) -> Term {
-    Term(count, Times::Number(x))
+/// Returns the term of a count with a factor.
+pub(super) const fn scaled(factor: f64, count: Count) -> Term {
+    Term(count, Times::Number(factor))
 }
 
 /// The counts of transcripts with a loop.

@@ -136,7 +136,7 @@ pub(crate) struct BoxAccumulator {
 
 impl BoxAccumulator {
     /// Clears all sums and prepares `fields` numbers per merged cell.
-    pub(crate) fn start(&mut self, grid: &MergedGrid, fields: usize) {
+    pub(crate) fn reset(&mut self, grid: &MergedGrid, fields: usize) {
         self.fields = fields;
         self.sums.clear();
         self.sums.resize(grid.len() * fields, 0);
@@ -220,7 +220,7 @@ mod tests {
         fn a_painted_cell_is_the_sum_of_the_boxes_that_cover_it((shape, boxes) in grids()) {
             let grid = MergedGrid::new(&shape, boxes.iter().map(|(r, _)| r));
             let mut accumulator = BoxAccumulator::default();
-            accumulator.start(&grid, 2);
+            accumulator.reset(&grid, 2);
             for (region, n) in &boxes {
                 accumulator.add_box(&grid, region, &[(0, *n), (1, 1)]);
             }

@@ -139,7 +139,7 @@ impl<'a> TallyDraft<'a> {
         let field_counts = self.assign_fields(counts);
         let grid = MergedGrid::new(shape, self.boxes.iter().map(|s| s.region));
         let mut accumulator = BoxAccumulator::default();
-        accumulator.start(&grid, field_counts.len());
+        accumulator.reset(&grid, field_counts.len());
         for one in &self.boxes {
             accumulator.add_box(&grid, one.region, &self.changes[one.changes.clone()]);
         }

@@ -33,9 +33,9 @@ pub struct Span {
     pub open: bool,
     /// The length of one copy.
     pub period: Option<u64>,
-    /// The lengths of all channels just before the unit at `earliest`.
+    /// The lengths of all channels just before the first position at which an alarm is right.
     pub seen: ChannelLengths,
-    /// The lengths of all channels at the end.
+    /// The lengths of all channels at the end of the span.
     pub until: ChannelLengths,
     /// The time from the request to the event with the onset, in milliseconds.
     pub onset_ms: Option<f64>,

@@ -49,6 +49,7 @@ impl LabelsFile {
         (labels, problems)
     }
 
+    /// Adds every row of the text of a labels.csv. With a bad header, none is added.
     fn add_all(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
         let mut rows = csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();

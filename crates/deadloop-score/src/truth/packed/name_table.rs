@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{ByteReader, put_number, put_text};
 
-/// The maximum number of names with a number.
+/// The maximum number of names that are written as numbers.
 ///
 /// A field with a different value in each transcript does not repay numbers. A name beyond the maximum is written out.
 const MAX_NAMES: usize = 4096;
