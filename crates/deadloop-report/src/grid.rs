@@ -1,56 +1,56 @@
-//! The scores of a sweep along its parameters.
+//! [`ScoreGrid`]: the scores of a sweep by the values of its parameters.
 
-use crate::data::{ReportData, Role, Score, SettingRow, member, parameter_subject, short};
+use crate::data::{ReportData, Role, Score, SettingRow, guard_of, param_of, parameter_subject};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A parameter with several values.
+/// A parameter that has several values in the grid.
 #[derive(Debug, Clone)]
 pub(crate) struct Dimension<'d> {
-    /// Its index in [`ReportData::parameters`].
+    /// The index of the parameter in [`ReportData::parameters`].
     pub(crate) param: usize,
     /// The name of the parameter.
     pub(crate) name: &'d str,
-    /// The values: numbers rising, words in the order of the grid.
+    /// The values. Numbers are ascending, and words are in the order of the grid.
     pub(crate) values: Vec<&'d str>,
 }
 
-/// The cells of a sweep, all models together.
+/// The cells of a sweep, scored on all models together.
 pub(crate) struct ScoreGrid<'d> {
     pub(crate) data: &'d ReportData,
-    /// For each parameter, whether the settings have it.
-    family: Vec<bool>,
+    /// Whether the settings of the grid have each parameter.
+    has_params: Vec<bool>,
     /// The parameters with several values.
     pub(crate) dimensions: Vec<Dimension<'d>>,
     /// The score of each cell, and the index of its value in each dimension.
     cells: Vec<(&'d Score, Vec<usize>)>,
-    /// The objective of each cell, kept because a chart reads it many times.
-    figures: Vec<Option<f64>>,
-    /// The cells with each value of each dimension, kept because a chart reads every pair of values.
-    having: Vec<Vec<Vec<usize>>>,
+    /// The objective of each cell, computed once because a chart reads it many times.
+    objectives: Vec<Option<f64>>,
+    /// The cells with each value of each dimension, computed once because a chart reads every pair of values.
+    by_value: Vec<Vec<Vec<usize>>>,
 }
 
-/// The objective of the cells with one value, or with one pair of values.
+/// The objective of the cells with some values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ObjectiveSummary<'d> {
-    /// The cell with the best objective within the limits.
+    /// The score and the objective of the best cell within the limits.
     pub(crate) best: Option<(&'d Score, f64)>,
-    /// The median objective of all these cells, within the limits or not.
+    /// The median objective of the cells, within the limits or not.
     pub(crate) median: Option<f64>,
 }
 
 impl<'d> ScoreGrid<'d> {
-    /// Returns the grid to show. `None` without two cells and a parameter that varies.
+    /// Builds the grid to show. `None` if there are fewer than two cells, or no parameter varies.
     pub(crate) fn new(data: &'d ReportData) -> Option<Self> {
-        let family = family(data)?;
+        let has_params = shown_params(data)?;
         let cells = data.settings.iter().filter(|one| one.role == Role::Cell);
-        let cells: Vec<&SettingRow> = cells.filter(|cell| has(cell, &family)).collect();
+        let cells: Vec<&SettingRow> = cells.filter(|cell| matches(cell, &has_params)).collect();
         let dimensions: Vec<_> = (0..data.parameters.len())
-            .filter_map(|param| dimension(data, &cells, param))
+            .filter_map(|param| build_dimension(data, &cells, param))
             .collect();
-        let place = |score: &'d Score| {
+        let locate = |score: &'d Score| {
             let setting = data.settings.get(score.setting)?;
-            if setting.role == Role::Never || !has(setting, &family) {
+            if setting.role == Role::Never || !matches(setting, &has_params) {
                 return None;
             }
             let value = |dimension: &Dimension<'_>| {
@@ -60,62 +60,65 @@ impl<'d> ScoreGrid<'d> {
             let at: Option<Vec<usize>> = dimensions.iter().map(value).collect();
             Some((score, at?))
         };
-        let cells: Vec<_> = data.together().filter_map(place).collect();
-        let figure = |score: &Score| {
+        let cells: Vec<_> = data.together().filter_map(locate).collect();
+        let objective_of = |score: &Score| {
             let value = score.value(data.run.objective.0);
             value.filter(|value| value.is_finite())
         };
-        let figures = cells.iter().map(|(score, _)| figure(score)).collect();
-        let having = |(i, dimension): (usize, &Dimension<'_>)| {
-            let mut having = vec![Vec::new(); dimension.values.len()];
+        let objectives = cells.iter().map(|(score, _)| objective_of(score)).collect();
+        let by_value = |(i, dimension): (usize, &Dimension<'_>)| {
+            let mut by_value = vec![Vec::new(); dimension.values.len()];
             for (cell, (_, at)) in cells.iter().enumerate() {
-                having[at[i]].push(cell);
+                by_value[at[i]].push(cell);
             }
-            having
+            by_value
         };
-        let having = dimensions.iter().enumerate().map(having).collect();
+        let by_value = dimensions.iter().enumerate().map(by_value).collect();
         (!dimensions.is_empty() && cells.len() > 1).then_some(Self {
             data,
-            family,
+            has_params,
             dimensions,
             cells,
-            figures,
-            having,
+            objectives,
+            by_value,
         })
     }
 
-    /// Returns the worth of the cells at all of the `wanted` values, as pairs of dimension and value.
-    pub(crate) fn worth(&self, wanted: &[(usize, usize)]) -> ObjectiveSummary<'d> {
-        let having = wanted.iter().map(|&(at, value)| &self.having[at][value]);
-        let fewest = having.min_by_key(|cells| cells.len());
-        let all = |cell: &usize| {
+    /// Summarizes the cells that have all of the `wanted` values, each a pair of a dimension and the index of a value.
+    pub(crate) fn summarize(&self, wanted: &[(usize, usize)]) -> ObjectiveSummary<'d> {
+        let by_value = wanted.iter().map(|&(at, value)| &self.by_value[at][value]);
+        let fewest = by_value.min_by_key(|cells| cells.len());
+        let has_all = |cell: &usize| {
             let at = &self.cells[*cell].1;
             wanted.iter().all(|&(i, value)| at[i] == value)
         };
-        let here: Vec<usize> = fewest.into_iter().flatten().copied().filter(all).collect();
+        let here = fewest.into_iter().flatten().copied();
+        let here: Vec<usize> = here.filter(has_all).collect();
         let sign = self.data.run.objective.0.sign();
         let feasible = here.iter().filter(|cell| self.cells[**cell].0.meets);
-        let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.figures[*cell]?)));
-        let figures = here.iter().filter_map(|cell| self.figures[*cell]);
+        let best = feasible.filter_map(|cell| Some((self.cells[*cell].0, self.objectives[*cell]?)));
+        let objectives = here.iter().filter_map(|cell| self.objectives[*cell]);
         ObjectiveSummary {
             best: best.reduce(|a, b| if sign * b.1 > sign * a.1 { b } else { a }),
-            median: median(figures.collect()),
+            median: median(objectives.collect()),
         }
     }
 
-    /// Returns the dimensions by effect, the largest first. The effect is the spread of the best objective along the
-    /// dimension. The spread of the median breaks ties, and decides if no cell is within the limits.
+    /// Returns the dimensions in order of effect, the largest first.
+    ///
+    /// The effect is the spread of the best objective along the dimension. The spread of the median breaks ties, and
+    /// decides if no cell is within the limits.
     pub(crate) fn by_effect(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = (0..self.dimensions.len())
-            .map(|at| (at, self.effect(at)))
+            .map(|at| (at, self.effect_of(at)))
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         order.into_iter().map(|(at, _)| at).collect()
     }
 
-    fn effect(&self, dimension: usize) -> f64 {
-        let worths: Vec<ObjectiveSummary<'_>> = (0..self.dimensions[dimension].values.len())
-            .map(|value| self.worth(&[(dimension, value)]))
+    fn effect_of(&self, dimension: usize) -> f64 {
+        let summaries: Vec<ObjectiveSummary<'_>> = (0..self.dimensions[dimension].values.len())
+            .map(|value| self.summarize(&[(dimension, value)]))
             .collect();
         let spread = |values: Vec<f64>| {
             let low = values.iter().copied().reduce(f64::min);
@@ -123,37 +126,37 @@ impl<'d> ScoreGrid<'d> {
             high.zip(low).map_or(0.0, |(high, low)| high - low)
         };
         let best = spread(
-            worths
+            summaries
                 .iter()
-                .filter_map(|worth| Some(worth.best?.1))
+                .filter_map(|summary| Some(summary.best?.1))
                 .collect(),
         );
-        let median = spread(worths.iter().filter_map(|worth| worth.median).collect());
+        let median = spread(summaries.iter().filter_map(|one| one.median).collect());
         best + median / 1000.0
     }
 
-    /// Returns the meaning of a dimension, or its name if it has no known meaning. The guard's member comes first if there
-    /// are several.
+    /// Returns the meaning of a dimension, or its name if the meaning is unknown. The guard comes first if there are
+    /// several.
     pub(crate) fn title(&self, dimension: usize) -> String {
         let name = self.dimensions[dimension].name;
-        let meaning = parameter_subject(name).unwrap_or_else(|| short(name));
+        let meaning = parameter_subject(name).unwrap_or_else(|| param_of(name));
         let mut parameters = self.data.parameters.iter();
-        if parameters.all(|other| member(other) == member(name)) {
+        if parameters.all(|other| guard_of(other) == guard_of(name)) {
             meaning.to_owned()
         } else {
-            format!("{}: {meaning}", member(name))
+            format!("{}: {meaning}", guard_of(name))
         }
     }
 
-    /// Returns whether a setting has exactly the parameters of this grid.
-    pub(crate) fn holds(&self, setting: Option<usize>) -> bool {
+    /// Returns whether a setting has exactly the parameters of the grid.
+    pub(crate) fn has(&self, setting: Option<usize>) -> bool {
         let setting = setting.and_then(|at| self.data.settings.get(at));
-        setting.is_some_and(|setting| has(setting, &self.family))
+        setting.is_some_and(|setting| matches(setting, &self.has_params))
     }
 
-    /// Returns the value of a setting in a dimension. `None` if the setting has other parameters.
+    /// Returns the index of a setting's value in a dimension. `None` if the setting is not in the grid.
     pub(crate) fn value_of(&self, setting: Option<usize>, dimension: usize) -> Option<usize> {
-        if !self.holds(setting) {
+        if !self.has(setting) {
             return None;
         }
         let dimension = &self.dimensions[dimension];
@@ -168,32 +171,35 @@ impl<'d> ScoreGrid<'d> {
     }
 }
 
-/// Returns whether a setting has exactly the parameters of a family.
-fn has(setting: &SettingRow, family: &[bool]) -> bool {
-    let there = setting.params.iter().map(Option::is_some);
-    setting.params.len() == family.len() && there.eq(family.iter().copied())
+/// Returns whether a setting has exactly these parameters.
+fn matches(setting: &SettingRow, params: &[bool]) -> bool {
+    let is_set = setting.params.iter().map(Option::is_some);
+    setting.params.len() == params.len() && is_set.eq(params.iter().copied())
 }
 
-/// Returns whether the setting has each parameter.
-fn mask(setting: &SettingRow) -> Vec<bool> {
+/// Returns whether a setting has each parameter.
+fn params_of(setting: &SettingRow) -> Vec<bool> {
     setting.params.iter().map(Option::is_some).collect()
 }
 
-/// Returns the parameters of the grid to show. A run can search several grids of guards with different parameters. The
-/// grid of the chosen setting is shown, else the largest one.
-fn family(data: &ReportData) -> Option<Vec<bool>> {
-    let mut families: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
+/// Returns whether the shown grid has each parameter. `None` without a grid.
+///
+/// A run can search several grids of guards with different parameters. The grid of the chosen setting is shown, or else
+/// the largest grid.
+fn shown_params(data: &ReportData) -> Option<Vec<bool>> {
+    let mut grids: BTreeMap<Vec<bool>, usize> = BTreeMap::new();
     let cells = data.settings.iter().filter(|s| s.role == Role::Cell);
     for cell in cells {
-        *families.entry(mask(cell)).or_default() += 1;
+        *grids.entry(params_of(cell)).or_default() += 1;
     }
     let chosen = data.chosen().and_then(|i| data.settings.get(i));
-    let own = chosen.map(mask).filter(|mask| families.contains_key(mask));
-    let largest = families.iter().max_by_key(|(_, cells)| **cells);
+    let own = chosen.map(params_of).filter(|own| grids.contains_key(own));
+    let largest = grids.iter().max_by_key(|(_, cells)| **cells);
     own.or_else(|| largest.map(|(mask, _)| mask.clone()))
 }
 
-fn dimension<'d>(
+/// Returns the dimension of a parameter. `None` if its value does not vary.
+fn build_dimension<'d>(
     data: &'d ReportData,
     cells: &[&'d SettingRow],
     param: usize,
@@ -207,7 +213,7 @@ fn dimension<'d>(
         .iter()
         .all(|value| value.contains(|c: char| c.is_ascii_digit()))
     {
-        values.sort_by(|a, b| by_number(a, b));
+        values.sort_by(|a, b| compare_numbers(a, b));
     }
     let name = data.parameters.get(param)?;
     (values.len() > 1).then_some(Dimension {
@@ -217,8 +223,8 @@ fn dimension<'d>(
     })
 }
 
-/// Compares numbers, and lists of numbers, by value.
-fn by_number(a: &str, b: &str) -> Ordering {
+/// Compares two texts by the numbers in them, then as texts.
+fn compare_numbers(a: &str, b: &str) -> Ordering {
     let numbers = |text: &str| -> Vec<f64> {
         text.split(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-'))
             .filter_map(|part| part.parse().ok())
@@ -251,7 +257,7 @@ mod tests {
     #[test]
     fn values_sort_by_number() {
         let mut values = ["10", "9", "[500, 1000]", "100", "[2000, 3000]"];
-        values.sort_by(|a, b| by_number(a, b));
+        values.sort_by(|a, b| compare_numbers(a, b));
         assert_eq!(values, ["9", "10", "100", "[500, 1000]", "[2000, 3000]"]);
     }
 

@@ -1,21 +1,22 @@
 //! Tables, charts, Markdown and a self-contained page from a result folder.
 //!
-//! The report replays nothing and decides nothing. It shows the results of `replay`, `sweep`, `tune`, `repair` or `budget`.
+//! A report shows the results of `replay`, `sweep`, `tune`, `repair` or `budget`. It replays nothing and decides
+//! nothing.
 //!
 //! | module | content |
 //! |---|---|
 //! | `data` | the data of a report |
-//! | `load` | the reader of that data |
-//! | `tables` | rows, built once for both pages |
+//! | `load` | the reader of the data from a result folder |
+//! | `tables` | the tables of a report, for HTML, Markdown and terminals |
 //! | `charts` | one file per chart, and their registry |
-//! | `draw` | the drawing kit of the charts, over plotters |
-//! | `series`, `grid` | outcomes and scores, arranged for comparing; the ink of a setting |
+//! | `draw` | the tools for drawing charts with plotters |
+//! | `series`, `grid` | outcomes and scores, arranged for comparison; the ink of a setting |
 //! | `plane` | the dots of the plane, packed |
 //! | `matrix` | the verdicts of every transcript under every setting, packed |
-//! | `drill` | the opened transcripts, ready for the page |
+//! | `drill` | the opened transcripts, prepared for the page |
 //! | `visible` | untrusted text without invisible chars |
 //! | `headline` | the top of the page |
-//! | `pack` | packed bytes of the page |
+//! | `pack` | compression of the data in the page |
 //! | `page` | the two templates |
 //! | `review` | the page for reviewing labels |
 //! | `numbers` | formats of numbers |
@@ -24,7 +25,7 @@
 #![deny(
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "they panic where nobody reads any more"
+    reason = "printing to a closed pipe panics"
 )]
 
 mod charts;

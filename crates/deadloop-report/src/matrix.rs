@@ -1,48 +1,50 @@
-//! The matrix of transcripts and guards, as JSON for the page.
+//! The matrix of the verdicts of guards on transcripts, as JSON for the page.
 //!
-//! `templates/matrix.js` reads it from a script element that is never executed.
+//! `templates/matrix.js` reads the JSON from a script element that is never executed.
 //!
-//! The size is bounded. Guards and transcripts beyond the bounds are left out and counted, transcripts without a
-//! difference first.
+//! The size is bounded. Guards and transcripts beyond the bounds are left out and counted. Transcripts without a
+//! difference are left out first.
 
 use crate::data::{OutcomeRow, ReportData, Verdict};
 use crate::pack::pack;
-use crate::series::series;
+use crate::series::select_series;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The maximum number of guards side by side.
-const GUARDS: usize = 10;
-/// The maximum number of transcripts listed.
-const ROWS: usize = 20_000;
+/// The maximum number of guards, each a column of the matrix.
+const MAX_GUARDS: usize = 10;
+/// The maximum number of transcripts, each a row of the matrix.
+const MAX_ROWS: usize = 20_000;
 /// The maximum number of bytes of packed rows in the page.
-const BYTES: usize = 1_200_000;
+const MAX_PACKED_BYTES: usize = 1_200_000;
 
+/// The matrix, as the page reads it.
 #[derive(Serialize)]
 struct MatrixData {
     /// The names of the columns.
     guards: Vec<String>,
-    /// The verdicts. In rows they are letters: `a` is the first.
+    /// The verdicts. A row has the letter of a verdict: `a` is the first.
     verdicts: Vec<VerdictView>,
     models: Vec<String>,
     kinds: Vec<String>,
-    /// The number of leading rows in which guards differ.
+    /// The number of leading rows in which guards have different verdicts.
     differing: usize,
     left_out: usize,
-    /// The packed rows.
+    /// The compressed rows.
     rows: String,
 }
 
+/// A verdict, as the page shows it.
 #[derive(Serialize)]
 struct VerdictView {
     name: &'static str,
-    /// Whether healthy text was cut.
+    /// Whether the verdict is a cut of healthy text.
     wrong: bool,
     /// Whether the verdict is on a loop.
     looping: bool,
     /// The sign in a cell of a table.
     sign: char,
-    /// The verdict in words.
+    /// The meaning of the verdict in words.
     words: &'static str,
 }
 
@@ -69,34 +71,36 @@ impl VerdictView {
     }
 }
 
-/// A transcript: its id, model, kind and onset, then for each guard the letter of the verdict (`-` without a row) and
-/// the position of the alarm plus one (0 without an alarm).
+/// A row: id, model, kind and onset of a transcript, then a letter for each guard's verdict and the position of its
+/// alarm plus one.
+///
+/// The letter is `-` for a guard without a row, and the position is 0 without an alarm.
 type MatrixRow<'d> = (&'d str, usize, usize, Option<u64>, String, Vec<u64>);
 
-/// The rows, and the names to which their numbers refer.
+/// The rows, with the names of models and kinds to which their numbers refer.
 #[derive(Default)]
 struct MatrixRows<'d> {
     models: Vec<String>,
     kinds: Vec<String>,
-    /// The rows in which guards differ, then the others, each by id.
+    /// The rows in which guards differ, then all other rows, each in order of id.
     rows: Vec<MatrixRow<'d>>,
     differing: usize,
 }
 
-/// Returns the JSON without any `<`. `None` if there are fewer than two guards.
+/// Returns the matrix as JSON without any `<`. `None` if there are fewer than two guards.
 pub(crate) fn embedded_json(data: &ReportData) -> std::io::Result<Option<String>> {
-    let list = series(data, GUARDS);
+    let list = select_series(data, MAX_GUARDS);
     if list.len() < 2 {
         return Ok(None);
     }
     let columns: Vec<&[&OutcomeRow]> = list.iter().map(|one| one.rows.as_slice()).collect();
-    let mut rows = rows(&columns);
+    let mut rows = build_rows(&columns);
     let all = rows.rows.len();
-    rows.rows.truncate(ROWS);
-    let pack = loop {
-        let pack = pack(&serde_json::to_vec(&rows.rows)?)?;
-        if pack.len() <= BYTES || rows.rows.len() < 2 {
-            break pack;
+    rows.rows.truncate(MAX_ROWS);
+    let packed = loop {
+        let packed = pack(&serde_json::to_vec(&rows.rows)?)?;
+        if packed.len() <= MAX_PACKED_BYTES || rows.rows.len() < 2 {
+            break packed;
         }
         rows.rows.truncate(rows.rows.len() / 2);
     };
@@ -107,13 +111,13 @@ pub(crate) fn embedded_json(data: &ReportData) -> std::io::Result<Option<String>
         kinds: rows.kinds,
         differing: rows.differing.min(rows.rows.len()),
         left_out: all - rows.rows.len(),
-        rows: pack,
+        rows: packed,
     };
     let json = serde_json::to_string(&embedded)?;
     Ok(Some(json.replace('<', "\\u003c")))
 }
 
-fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
+fn build_rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
     let mut by_id: BTreeMap<&str, Vec<Option<&OutcomeRow>>> = BTreeMap::new();
     for (at, column) in columns.iter().enumerate() {
         for row in *column {
@@ -122,7 +126,7 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
         }
     }
     let mut out = MatrixRows::default();
-    let (differ, same): (Vec<_>, Vec<_>) = by_id.into_iter().partition(|(_, cells)| differ(cells));
+    let (differ, same): (Vec<_>, Vec<_>) = by_id.into_iter().partition(|(_, cells)| differs(cells));
     out.differing = differ.len();
     for (id, cells) in differ.into_iter().chain(same) {
         let Some(first) = cells.iter().flatten().next() else {
@@ -130,9 +134,9 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
         };
         let kind = cells.iter().flatten().find_map(|row| row.kind.as_deref());
         let onset = cells.iter().flatten().find_map(|row| row.onset);
-        let model = number(&mut out.models, &first.model);
-        let kind = number(&mut out.kinds, kind.unwrap_or_default());
-        let letters = cells.iter().map(|row| letter(*row)).collect();
+        let model = index_of_name(&mut out.models, &first.model);
+        let kind = index_of_name(&mut out.kinds, kind.unwrap_or_default());
+        let letters = cells.iter().map(|row| verdict_letter(*row)).collect();
         let alarm =
             |row: &Option<&OutcomeRow>| row.and_then(|row| row.alarm_at).map_or(0, |at| at + 1);
         let alarms = cells.iter().map(alarm).collect();
@@ -141,9 +145,8 @@ fn rows<'d>(columns: &[&[&'d OutcomeRow]]) -> MatrixRows<'d> {
     out
 }
 
-/// Returns whether two guards have different verdicts on a transcript. Without a label, whether only some of them
-/// alarm.
-fn differ(cells: &[Option<&OutcomeRow>]) -> bool {
+/// Returns whether guards have different verdicts on a transcript. Without a label, whether only some of them alarm.
+fn differs(cells: &[Option<&OutcomeRow>]) -> bool {
     let judged = |row: &&OutcomeRow| {
         (
             row.verdict,
@@ -155,15 +158,15 @@ fn differ(cells: &[Option<&OutcomeRow>]) -> bool {
         .is_some_and(|first| rows.any(|other| other != first))
 }
 
-/// Returns the letter of a verdict.
-fn letter(row: Option<&OutcomeRow>) -> char {
-    let place = |row: &OutcomeRow| Verdict::ALL.iter().position(|one| *one == row.verdict);
-    let place = row.and_then(place).and_then(|at| u8::try_from(at).ok());
-    place.map_or('-', |at| char::from(b'a' + at))
+/// Returns the letter of a verdict, or `-` without a row.
+fn verdict_letter(row: Option<&OutcomeRow>) -> char {
+    let index = |row: &OutcomeRow| Verdict::ALL.iter().position(|one| *one == row.verdict);
+    let index = row.and_then(index).and_then(|at| u8::try_from(at).ok());
+    index.map_or('-', |at| char::from(b'a' + at))
 }
 
-/// Returns the index of a name in a list, and adds the name if it is new.
-fn number(names: &mut Vec<String>, name: &str) -> usize {
+/// Returns the index of a name in a list, and adds a new name.
+fn index_of_name(names: &mut Vec<String>, name: &str) -> usize {
     names.iter().position(|one| one == name).unwrap_or_else(|| {
         names.push(name.to_owned());
         names.len() - 1
@@ -213,7 +216,7 @@ mod tests {
         let [first, second] = [first.iter().collect::<Vec<_>>(), second.iter().collect()];
         let MatrixRows {
             rows, differing, ..
-        } = rows(&[&first, &second]);
+        } = build_rows(&[&first, &second]);
         let ids: Vec<&str> = rows.iter().map(|row| row.0).collect();
         assert_eq!((ids, differing), (vec!["b", "c", "a", "d"], 2));
         assert_eq!((rows[0].4.as_str(), &rows[0].5), ("ad", &vec![21, 0]));

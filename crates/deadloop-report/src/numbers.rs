@@ -1,31 +1,31 @@
-//! The formats of numbers in tables, charts and sentences.
+//! Formatting of numbers in tables, charts and sentences.
 //!
-//! An undefined number is `n/a`, never 0. An infinite one is `never`. Thousands are separated by a narrow no-break
+//! An undefined number is `n/a`, never 0. An infinite number is `never`. Thousands are separated by a narrow no-break
 //! space.
 
 use deadloop_score::{Measure, MeasureUnit};
 
-/// A point estimate with its interval. Each part can be undefined.
+/// A point estimate with its interval. The value and either end can be undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Estimate {
-    /// The estimate.
+    /// The point estimate.
     pub value: Option<f64>,
-    /// The lower end of its 95 % interval.
+    /// The lower end of the 95 % interval.
     pub low: Option<f64>,
-    /// The upper end of its 95 % interval.
+    /// The upper end of the 95 % interval.
     pub high: Option<f64>,
 }
 
 /// The text of an undefined number.
 pub(crate) const UNDEFINED: &str = "n/a";
 
-/// Groups digits by three, with narrow no-break spaces between.
+/// Separates groups of three digits by narrow no-break spaces.
 pub(crate) fn group(digits: &str) -> String {
     let grouped = deadloop_score::sentences::group(digits);
     grouped.replace(',', "\u{202f}").replace('-', "−")
 }
 
-/// Formats a count.
+/// Formats a count with grouped digits.
 pub(crate) fn count(value: u64) -> String {
     group(&value.to_string())
 }
@@ -37,14 +37,13 @@ pub(crate) fn decimal(value: Option<f64>) -> String {
         Some(value) if value.is_nan() => UNDEFINED.to_owned(),
         Some(value) if value.is_infinite() => "never".to_owned(),
         Some(0.0) => "0".to_owned(),
-        Some(value) if value.abs() < 0.995 => format_signed(value, 2),
-        Some(value) if value.abs() < 99.5 => format_signed(value, 1),
+        Some(value) if value.abs() < 0.995 => format_minus(value, 2),
+        Some(value) if value.abs() < 99.5 => format_minus(value, 1),
         Some(value) => group(&format_fixed(value, 0)),
     }
 }
 
-/// Formats a number with `decimals` decimals. A tie is rounded away from 0, while Rust itself rounds it to the even
-/// digit.
+/// Formats a number with `decimals` decimals. A tie is rounded away from 0, not to the even digit as in Rust.
 fn format_fixed(value: f64, decimals: usize) -> String {
     // A tie that is exact in binary is an odd multiple of 2^-(decimals + 1).
     let halves = value.abs() * 2f64.powi(decimals as i32 + 1);
@@ -57,7 +56,8 @@ fn format_fixed(value: f64, decimals: usize) -> String {
     format!("{value:.decimals$}")
 }
 
-fn format_signed(value: f64, decimals: usize) -> String {
+/// Formats a number with `decimals` decimals and a typographic minus sign.
+fn format_minus(value: f64, decimals: usize) -> String {
     format_fixed(value, decimals).replace('-', "−")
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn format_plain(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Formats a share as per cent: `82 %`. Shares below 10 % or above 99 % have a decimal.
+/// Formats a share as per cent, such as `82 %`. Shares below 10 % or above 99 % have a decimal.
 pub(crate) fn percent(value: Option<f64>) -> String {
     match value.filter(|value| value.is_finite()) {
         None => UNDEFINED.to_owned(),
@@ -83,12 +83,12 @@ pub(crate) fn percent(value: Option<f64>) -> String {
             let hundred = value * 100.0;
             let whole =
                 hundred == 0.0 || hundred == 100.0 || (9.95..=99.0).contains(&hundred.abs());
-            format!("{} %", format_signed(hundred, if whole { 0 } else { 1 }))
+            format!("{} %", format_minus(hundred, if whole { 0 } else { 1 }))
         }
     }
 }
 
-/// Formats a position or latency in chars. An infinite one is `never`.
+/// Formats a position or a latency in chars. An infinite latency is `never`.
 pub(crate) fn chars(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_infinite() => "never".to_owned(),
@@ -97,8 +97,8 @@ pub(crate) fn chars(value: Option<f64>) -> String {
     }
 }
 
-/// Returns the format of a measure's values.
-pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
+/// Returns the function that formats values of a measure.
+pub(crate) fn formatter_of(measure: &Measure) -> fn(Option<f64>) -> String {
     match measure.unit {
         MeasureUnit::Share => percent,
         MeasureUnit::PerMillion => decimal,
@@ -106,13 +106,13 @@ pub(crate) fn writer(measure: &Measure) -> fn(Option<f64>) -> String {
     }
 }
 
-/// Formats an interval as `12–19 %`. It is `n/a` if an end is undefined.
-pub(crate) fn range(interval: Estimate, write: fn(Option<f64>) -> String) -> String {
+/// Formats an interval, such as `12–19 %`. It is `n/a` if an end is undefined.
+pub(crate) fn range(interval: Estimate, format_value: fn(Option<f64>) -> String) -> String {
     match (interval.low, interval.high) {
         (Some(_), Some(_)) => format!(
             "{}–{}",
-            write(interval.low).replace(" %", ""),
-            write(interval.high)
+            format_value(interval.low).replace(" %", ""),
+            format_value(interval.high)
         ),
         _ => UNDEFINED.to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Packing of the page's data: deflate, then base64.
+//! Compression of the data in the page: deflate, then base64.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use std::io::Write;
 
-/// Packs bytes. The script of the page unpacks them with the browser's own decoder.
+/// Compresses bytes to a text. The script of the page decompresses it with the browser's decoder.
 pub(crate) fn pack(bytes: &[u8]) -> std::io::Result<String> {
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::new(7));
     deflate.write_all(bytes)?;

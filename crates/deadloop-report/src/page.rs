@@ -1,9 +1,9 @@
-//! The page and the Markdown: the same content through two templates.
+//! The HTML page and the Markdown of a report, with the same content in two templates.
 
 use crate::charts::{CHARTS, Chart};
 use crate::data::ReportData;
 use crate::draw::{DrawError, chart_css, variables_css};
-use crate::drill::{drill, texts_note};
+use crate::drill::{open_groups, texts_note};
 use crate::headline::headline;
 use crate::matrix;
 use crate::numbers::count;
@@ -20,17 +20,17 @@ use minijinja::{Environment, context};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-/// The texts of a report.
+/// A report as two texts with the same content.
 #[derive(Debug, Clone)]
 pub struct Pages {
-    /// The self-contained page.
+    /// The self-contained HTML page.
     pub html: String,
-    /// The Markdown with the same content. Charts are links into `charts/`.
+    /// The Markdown. Its charts are links into `charts/`.
     pub markdown: String,
 }
 
 /// The script of the page, in one scope.
-const SCRIPT: &str = concat!(
+const PAGE_SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("../templates/dom.js"),
     include_str!("../templates/theme.js"),
@@ -43,10 +43,10 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The reason why the pages could not be made.
+/// The error for pages that could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
-    /// A template could not be filled.
+    /// A template could not be rendered.
     #[error("the page could not be filled: {0}")]
     Template(#[from] minijinja::Error),
     /// The embedded data could not be packed.
@@ -57,7 +57,7 @@ pub enum PageError {
     Draw(#[from] DrawError),
 }
 
-/// A drawn chart.
+/// A chart as the templates render it.
 #[derive(Serialize)]
 struct ChartFigure {
     name: &'static str,
@@ -66,9 +66,10 @@ struct ChartFigure {
     svg: String,
 }
 
-/// Returns the environment of all templates. A line with only a tag leaves no blank line. The head of a page and the
-/// macros of tables are included.
-pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
+/// Creates the template template_environment, with the head of a page and the macros of tables.
+///
+/// A line with only a tag leaves no blank line.
+pub(crate) fn template_environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_syntax(
         SyntaxConfig::builder()
@@ -81,18 +82,18 @@ pub(crate) fn environment() -> Result<Environment<'static>, minijinja::Error> {
     Ok(environment)
 }
 
-/// Renders both pages from the data and the charts drawn from it.
+/// Renders both texts from the data and the drawn charts.
 pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
-    let mut environment = environment()?;
-    environment.add_filter("md", markdown_text);
-    environment.add_filter("fence", |text: &str| fence("toml", text));
-    environment.add_filter("command", |text: &str| fence("sh", text));
+    let mut environment = template_environment()?;
+    environment.add_filter("md", escape_markdown);
+    environment.add_filter("fence", |text: &str| fenced_block("toml", text));
+    environment.add_filter("command", |text: &str| fenced_block("sh", text));
     environment.add_template("page.html", include_str!("../templates/page.html"))?;
     environment.add_template("plane.html", include_str!("../templates/plane.html"))?;
     environment.add_template("matrix.html", include_str!("../templates/matrix.html"))?;
     environment.add_template("drill.html", include_str!("../templates/drill.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
-    let content = content(data, charts)?;
+    let content = template_context(data, charts)?;
     let html = environment
         .get_template("page.html")?
         .render(content.clone())?;
@@ -100,12 +101,12 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     Ok(Pages { html, markdown })
 }
 
-fn value(of: impl Serialize) -> Value {
-    Value::from(Serde(of))
+fn to_value(data: impl Serialize) -> Value {
+    Value::from(Serde(data))
 }
 
-/// Returns the data of the templates.
-fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
+/// Returns the data that the templates render.
+fn template_context(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
     // The first chart, the plane, has its own section.
     let drawn = charts.iter().skip(1).filter_map(|chart| {
         let drawn = chart.drawn.as_ref()?;
@@ -124,38 +125,38 @@ fn content(data: &ReportData, charts: &[Chart]) -> Result<Value, PageError> {
     let counts = counts.map(|(name, value)| (name, count(*value)));
     Ok(context! {
         title => format!("deadloop {}: {}", run.command, visible(&run.corpus)),
-        headline => value(headline(data)),
-        tables => value(tables(data)),
-        charts => value(drawn.collect::<Vec<_>>()),
-        settings_toml => value(&data.settings_toml),
-        constraints => value(constraints.collect::<Vec<_>>()),
-        objective => value(run.objective.0.title_in(run.unit)),
-        judge => value(&run.judge),
-        seed => value(run.seed),
-        counts => value(counts.collect::<Vec<_>>()),
-        versions => value(&run.versions),
-        corpus => value(&run.corpus),
-        corpus_hash => value(&run.corpus_hash),
+        headline => to_value(headline(data)),
+        tables => to_value(tables(data)),
+        charts => to_value(drawn.collect::<Vec<_>>()),
+        settings_toml => to_value(&data.settings_toml),
+        constraints => to_value(constraints.collect::<Vec<_>>()),
+        objective => to_value(run.objective.0.title_in(run.unit)),
+        judge => to_value(&run.judge),
+        seed => to_value(run.seed),
+        counts => to_value(counts.collect::<Vec<_>>()),
+        versions => to_value(&run.versions),
+        corpus => to_value(&run.corpus),
+        corpus_hash => to_value(&run.corpus_hash),
         labelled => data.has_labels(),
         chosen => !data.choices.is_empty(),
-        plane => value(plane),
-        plane_reading => value(run.in_unit(CHARTS[0].reading)),
-        dots => value(dots),
-        matrix => value(matrix::embedded_json(data)?),
-        drill => value(drill(data)),
-        texts_note => value(texts_note(data)),
+        plane => to_value(plane),
+        plane_reading => to_value(run.in_unit(CHARTS[0].reading)),
+        dots => to_value(dots),
+        matrix => to_value(matrix::embedded_json(data)?),
+        drill => to_value(open_groups(data)),
+        texts_note => to_value(texts_note(data)),
         redacted => data.redacted,
-        csp => policy(&css, SCRIPT),
+        csp => security_policy(&css, PAGE_SCRIPT),
         css => css,
-        js => SCRIPT,
+        js => PAGE_SCRIPT,
         // The denominator of the rate of wrong alarms, such as `per million clean chars`.
         per_clean => run.wrong_name().trim_start_matches("wrong alarms "),
         unit => run.unit.name(),
     })
 }
 
-/// Returns a content security policy that allows this style and this script, and no other source.
-pub(crate) fn policy(css: &str, js: &str) -> String {
+/// Returns a content security policy that allows only this style and this script.
+pub(crate) fn security_policy(css: &str, js: &str) -> String {
     let hash = |text: &str| STANDARD.encode(Sha256::digest(text.as_bytes()));
     format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; form-action 'none'",
@@ -164,8 +165,8 @@ pub(crate) fn policy(css: &str, js: &str) -> String {
     )
 }
 
-/// Escapes text for Markdown, also for a cell of a table. Names of columns and conditions on them become code.
-fn markdown_text(text: &str) -> String {
+/// Escapes a text for Markdown, including cells of tables. Names of columns and conditions on columns become code.
+fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (n, word) in text.split(' ').enumerate() {
         if n > 0 {
@@ -174,9 +175,9 @@ fn markdown_text(text: &str) -> String {
         let core = word.trim_matches(|c: char| "(),;:.".contains(c));
         if is_code(core) {
             let (before, after) = word.split_once(core).unwrap_or_default();
-            out += &format!("{}`{core}`{}", escape(before), escape(after));
+            out += &format!("{}`{core}`{}", escape_word(before), escape_word(after));
         } else {
-            out += &escape(word);
+            out += &escape_word(word);
         }
     }
     out
@@ -191,7 +192,7 @@ fn is_code(word: &str) -> bool {
         && bare.chars().all(is_part)
 }
 
-fn escape(text: &str) -> String {
+fn escape_word(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -208,8 +209,8 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// Formats a fenced block. The fence is longer than any run of backticks inside.
-fn fence(language: &str, text: &str) -> String {
+/// Formats a fenced block of Markdown. The fence is longer than any run of backticks in the text.
+fn fenced_block(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));
     format!("{fence}{language}\n{}\n{fence}", text.trim_end())
@@ -222,15 +223,15 @@ mod tests {
     #[test]
     fn markdown_cannot_be_broken_out_of() {
         assert_eq!(
-            markdown_text("a|b<script>\n`x`"),
+            escape_markdown("a|b<script>\n`x`"),
             "a\\|b&lt;script&gt; \\`x\\`"
         );
         assert_eq!(
-            markdown_text("best saved (fa_per_mchar<=1), a_`b` <x>"),
+            escape_markdown("best saved (fa_per_mchar<=1), a_`b` <x>"),
             "best saved (`fa_per_mchar<=1`), a\\_\\`b\\` &lt;x&gt;"
         );
         // Nobody is called.
-        assert_eq!(markdown_text("@everyone"), "@&#8203;everyone");
-        assert!(fence("toml", "a ```` b").starts_with("`````toml\n"));
+        assert_eq!(escape_markdown("@everyone"), "@&#8203;everyone");
+        assert!(fenced_block("toml", "a ```` b").starts_with("`````toml\n"));
     }
 }

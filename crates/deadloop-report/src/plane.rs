@@ -1,10 +1,10 @@
 //! The dots of the planes, as JSON for the page.
 //!
-//! `templates/plane.js` reads it from a script element that is never executed, and shows the clicked dot.
+//! `templates/plane.js` reads the JSON from a script element that is never executed, and shows the clicked dot.
 
-use crate::charts::{Plane, planes};
+use crate::charts::{Plane, draw_planes};
 use crate::data::{ALL_MODELS, Differences, ReportData};
-use crate::numbers::{count, writer};
+use crate::numbers::{count, formatter_of};
 use crate::pack::pack;
 use crate::page::PageError;
 use crate::visible::visible;
@@ -12,7 +12,7 @@ use deadloop_score::sentences::wrong_and_transient;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The plane of a model, for the page.
+/// The plane of a model, prepared for the page.
 #[derive(Serialize)]
 pub(crate) struct PlanePicture {
     /// The visible name of the model. Empty for all models together.
@@ -20,45 +20,45 @@ pub(crate) struct PlanePicture {
     svg: String,
 }
 
-/// The dots of all pictures.
+/// The dots of all planes, as the page reads them.
 #[derive(Serialize)]
 struct PlaneData {
     /// The dots of each plane.
     planes: Vec<Vec<DotView>>,
-    /// The settings files, each once.
+    /// The settings files, without duplicates.
     files: Vec<FileView>,
 }
 
-/// A settings file, and its differences from a known guard in words.
+/// A settings file, and its differences from a known guard.
 #[derive(Serialize)]
 struct FileView {
     toml: String,
     differs: Option<Differences>,
 }
 
-/// The settings files, and the index of each setting's file. `None` for a setting without a file.
+/// The settings files, and the index of the file of each setting. `None` for a setting without a file.
 type PlaneFiles = (Vec<FileView>, BTreeMap<usize, Option<usize>>);
 
-/// A dot, ready for the page.
+/// A dot, prepared for the page.
 #[derive(Serialize)]
 struct DotView {
     name: String,
-    /// The names and texts of figures.
+    /// The titles of measures, with their formatted values.
     figures: Vec<(String, String)>,
-    /// The index of its settings file. `None` if the setting has no file.
+    /// The index of the settings file. `None` if the setting has no file.
     file: Option<usize>,
 }
 
-/// Returns the planes, and their dots packed. `None` if there is no plane.
+/// Returns the pictures of the planes, and their dots as compressed JSON. `None` if there is no plane.
 pub(crate) fn embedded_planes(
     data: &ReportData,
 ) -> Result<Option<(Vec<PlanePicture>, String)>, PageError> {
-    let planes = planes(data)?;
+    let planes = draw_planes(data)?;
     if planes.is_empty() {
         return Ok(None);
     }
     let mut files = PlaneFiles::default();
-    let dots = planes.iter().map(|plane| dots(data, plane, &mut files));
+    let dots = planes.iter().map(|one| dot_views(data, one, &mut files));
     let embedded = PlaneData {
         planes: dots.collect(),
         files: files.0,
@@ -74,9 +74,14 @@ pub(crate) fn embedded_planes(
     Ok(Some((planes.into_iter().map(picture).collect(), json)))
 }
 
-fn dots(data: &ReportData, plane: &Plane<'_>, (files, places): &mut PlaneFiles) -> Vec<DotView> {
+/// Prepares the dots of a plane, and adds the settings files of new settings.
+fn dot_views(
+    data: &ReportData,
+    plane: &Plane<'_>,
+    (files, known): &mut PlaneFiles,
+) -> Vec<DotView> {
     let mut file = |setting: usize| {
-        *places.entry(setting).or_insert_with(|| {
+        *known.entry(setting).or_insert_with(|| {
             let toml = data.toml(setting)?.to_owned();
             let differs = data.differences(setting);
             files.push(FileView { toml, differs });
@@ -100,7 +105,7 @@ fn dots(data: &ReportData, plane: &Plane<'_>, (files, places): &mut PlaneFiles) 
     shown.collect()
 }
 
-/// Returns the in-sample measures that the table of choices has.
+/// Returns the titles and the in-sample values of the measures in the table of choices.
 fn figures<'d>(
     data: &'d ReportData,
     model: &str,
@@ -110,7 +115,7 @@ fn figures<'d>(
     let shown = data.run.table_measures().into_iter();
     shown.filter_map(move |measure| {
         let score = score?;
-        let mut text = writer(measure)(score.value(measure));
+        let mut text = formatter_of(measure)(score.value(measure));
         if measure.is_wrong_rate() {
             let transient = score.scores.tally.get(deadloop_score::Count::TransientStop);
             text = format!(

@@ -1,23 +1,24 @@
-//! Named series of outcomes, side by side.
+//! [`Series`]: the outcomes of a setting, to be compared with others.
 
 use crate::data::{ALL_MODELS, ChoiceRow, OutcomeRow, ReportData, Role, Verdict};
 use crate::draw::Ink;
 use std::collections::BTreeMap;
 
-/// The outcomes of a setting, or of the choice for each model.
+/// The outcomes of one setting, or of the chosen setting of each model.
 #[derive(Debug, Clone)]
 pub(crate) struct Series<'d> {
-    /// The name.
+    /// The name of the setting.
     pub(crate) name: String,
-    /// The ink in charts.
+    /// The series_ink of the series in charts.
     pub(crate) ink: Ink,
-    /// The outcomes.
+    /// The outcomes of the series.
     pub(crate) rows: Vec<&'d OutcomeRow>,
 }
 
-/// Returns the ink of a setting that is not drawn as the chosen one. If no setting is in use, the first one has the ink
-/// for it.
-pub(crate) fn ink(data: &ReportData, setting: usize) -> Ink {
+/// Returns the ink of a setting that is not drawn as the chosen one.
+///
+/// If no setting is in use, the first has the ink of the setting in use.
+pub(crate) fn series_ink(data: &ReportData, setting: usize) -> Ink {
     let nth = data.leading().iter().position(|at| *at == setting);
     match nth {
         Some(0) => Ink::Current,
@@ -26,16 +27,15 @@ pub(crate) fn ink(data: &ReportData, setting: usize) -> Ink {
     }
 }
 
-/// Returns at most `limit` series: the setting in use, the chosen ones (each model with its own), then the other named
-/// settings, the highest F1 first.
-pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
+/// Returns at most `limit` series: the setting in use, the chosen settings as one series, then other named settings.
+pub(crate) fn select_series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     // A sweep has no outcomes, and can have 100,000 settings.
     if data.outcomes.is_empty() {
         return Vec::new();
     }
-    let of_setting = |at: usize| Series {
+    let series_of = |at: usize| Series {
         name: data.describe(at),
-        ink: ink(data, at),
+        ink: series_ink(data, at),
         rows: data
             .outcomes
             .iter()
@@ -46,18 +46,18 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
         let settings = data.settings.iter().enumerate();
         settings
             .filter(move |(_, setting)| setting.role == role)
-            .map(|(at, _)| of_setting(at))
+            .map(|(at, _)| series_of(at))
     };
     let mut list: Vec<Series<'_>> = with_role(Role::InUse).collect();
     list.extend(chosen_series(data));
-    // What ships for all models is there already.
+    // The chosen setting of all models is in the list already.
     let is_own = data.choices.iter().any(ChoiceRow::is_own);
     let shown = [data.in_use(), data.chosen().filter(|_| !is_own)];
     let others = data
         .leading()
         .iter()
         .filter(|at| !shown.contains(&Some(**at)));
-    list.extend(others.map(|at| of_setting(*at)));
+    list.extend(others.map(|at| series_of(*at)));
     if list.iter().all(|series| series.rows.is_empty()) {
         list.extend(with_role(Role::Cell));
     }
@@ -66,22 +66,22 @@ pub(crate) fn series(data: &ReportData, limit: usize) -> Vec<Series<'_>> {
     list
 }
 
-/// Returns the outcomes of `settings.toml`, each model under its own setting. `None` if nothing ships.
+/// Returns the outcomes of `settings.toml`, each model under its own setting. `None` if the file changes nothing.
 fn chosen_series(data: &ReportData) -> Option<Series<'_>> {
     if !data.ships() {
         return None;
     }
-    let held: BTreeMap<&str, usize> = data
+    let by_model: BTreeMap<&str, usize> = data
         .choices
         .iter()
         .filter_map(|choice| Some((choice.model.as_str(), choice.setting?)))
         .collect();
-    let pooled = held.get(ALL_MODELS);
-    let matches = |row: &&OutcomeRow| held.get(&*row.model).or(pooled) == Some(&row.setting);
+    let of_all = by_model.get(ALL_MODELS);
+    let matches = |row: &&OutcomeRow| by_model.get(&*row.model).or(of_all) == Some(&row.setting);
     let rows = data.outcomes.iter().filter(matches).collect();
-    let single = held.values().all(|setting| Some(setting) == pooled);
-    let ready = pooled.and_then(|at| data.settings[*at].label.as_deref());
-    let name = match ready.filter(|_| single) {
+    let is_single = by_model.values().all(|setting| Some(setting) == of_all);
+    let ready = of_all.and_then(|at| data.settings[*at].label.as_deref());
+    let name = match ready.filter(|_| is_single) {
         Some(ready) => format!("settings.toml: {ready}"),
         None => "settings.toml".to_owned(),
     };
@@ -93,12 +93,12 @@ fn chosen_series(data: &ReportData) -> Option<Series<'_>> {
 }
 
 impl Series<'_> {
-    /// Counts the loops.
+    /// Returns the number of loops.
     pub(crate) fn loops(&self) -> u64 {
         self.rows.iter().filter(|row| row.is_loop()).count() as u64
     }
 
-    /// Returns the latencies of the hits in rising order.
+    /// Returns the latencies of the hits in ascending order.
     pub(crate) fn latencies(&self) -> Vec<f64> {
         let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
         let mut all: Vec<f64> = hits
@@ -109,7 +109,7 @@ impl Series<'_> {
         all
     }
 
-    /// Returns the share of the loops that were hit.
+    /// Returns the share of loops that are hits. `None` without loops.
     pub(crate) fn recall(&self) -> Option<f64> {
         let hits = self.rows.iter().filter(|row| row.verdict == Verdict::Hit);
         let (hits, loops) = (hits.count(), self.loops());

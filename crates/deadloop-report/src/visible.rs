@@ -1,24 +1,27 @@
-//! Untrusted text, with invisible and direction-changing chars written out.
+//! Untrusted text in which hidden chars are made visible.
 
 use regex::Regex;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// The control and format chars (escape codes, directions, joiners), private and unassigned chars, and separators of
-/// lines and paragraphs. `None` if the pattern does not compile, which a test would catch.
-static HIDDEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
+/// The pattern of hidden chars: control and format chars, private and unassigned chars, and separators of lines and
+/// paragraphs.
+///
+/// `None` if the pattern does not compile, which a test would catch.
+static HIDDEN_CHARS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").ok());
 
 /// Replaces every hidden char of a text by its visible form, including line breaks.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    match HIDDEN.as_ref().filter(|hidden| hidden.is_match(text)) {
+    match HIDDEN_CHARS.as_ref().filter(|hidden| hidden.is_match(text)) {
         None => Cow::Borrowed(text),
         Some(hidden) => hidden.replace_all(text, |found: &regex::Captures<'_>| {
-            found[0].chars().map(visible_mark).collect::<String>()
+            found[0].chars().map(visible_form).collect::<String>()
         }),
     }
 }
 
-fn visible_mark(c: char) -> String {
+fn visible_form(c: char) -> String {
     match c {
         '\n' => "⏎".into(),
         '\t' => "⇥".into(),
@@ -26,7 +29,7 @@ fn visible_mark(c: char) -> String {
     }
 }
 
-/// Returns the visible form of a hidden char in a text of several lines. Line breaks are kept.
+/// Returns the visible form of a char in a text of several lines. Line breaks are kept.
 pub(crate) fn in_lines(c: char) -> Cow<'static, str> {
     match c {
         '\n' => Cow::Borrowed("⏎\n"),

@@ -1,6 +1,6 @@
-//! The files of a report.
+//! The files of a report, written into its result folder.
 //!
-//! Each is written under a temporary name and renamed, so that a killed process leaves no partial file.
+//! Each file is written under a temporary name and renamed, so that a killed process leaves no partial file.
 
 use crate::charts::{Chart, draw_all};
 use crate::data::ReportData;
@@ -11,7 +11,7 @@ use crate::page::{PageError, pages};
 use deadloop_score::{FileError, write_bytes, write_excerpts};
 use std::path::{Path, PathBuf};
 
-/// The reason why a report could not be made.
+/// The error for a report that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// A file could not be read or written.
@@ -23,15 +23,15 @@ pub enum ReportError {
     /// A chart could not be drawn.
     #[error(transparent)]
     Draw(#[from] DrawError),
-    /// The pages could not be made.
+    /// The pages could not be rendered.
     #[error(transparent)]
     Page(#[from] PageError),
 }
 
-/// The files of a report that was written.
+/// The files of a written report.
 #[derive(Debug, Clone)]
 pub struct ReportFiles {
-    /// Every file, in the order of writing.
+    /// The paths of the files, in the order of writing.
     pub files: Vec<PathBuf>,
     /// Whether letters and digits of the transcripts are hidden, now or since an earlier report.
     pub redacted: bool,
@@ -40,11 +40,11 @@ pub struct ReportFiles {
 /// The options of a report.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Whether letters and digits of the transcripts are hidden for good, in the folder's excerpts too.
+    /// Whether letters and digits of the transcripts are hidden permanently, including the excerpts in the folder.
     pub redact: bool,
 }
 
-/// Reads a result folder and writes its report into it. Nothing is replayed.
+/// Reads a result folder and writes its report into the folder. Nothing is replayed.
 pub fn render(dir: &Path, options: &Options) -> Result<ReportFiles, ReportError> {
     let mut data = load(dir)?;
     if options.redact && !data.redacted {
@@ -61,8 +61,8 @@ pub fn render(dir: &Path, options: &Options) -> Result<ReportFiles, ReportError>
     })
 }
 
-/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`. Removes charts of an earlier report for which there
-/// is no data now.
+/// Writes `report.html`, `report.md` and `charts/*.svg` into `dir`. Charts of an earlier report without data are
+/// removed.
 pub fn write(data: &ReportData, dir: &Path) -> Result<ReportFiles, ReportError> {
     let charts = draw_all(data)?;
     let pages = pages(data, &charts)?;
@@ -75,32 +75,32 @@ pub fn write(data: &ReportData, dir: &Path) -> Result<ReportFiles, ReportError> 
         redacted: data.redacted,
     };
     for chart in &charts {
-        report.chart(chart, &folder)?;
+        report.write_chart(chart, &folder)?;
     }
-    report.put(dir.join("report.md"), pages.markdown.as_bytes())?;
-    report.put(dir.join("report.html"), pages.html.as_bytes())?;
+    report.write_file(dir.join("report.md"), pages.markdown.as_bytes())?;
+    report.write_file(dir.join("report.html"), pages.html.as_bytes())?;
     Ok(report)
 }
 
 impl ReportFiles {
     /// Writes the file of a chart, or removes it if the chart has no data.
-    fn chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
+    fn write_chart(&mut self, chart: &Chart, folder: &Path) -> Result<(), FileError> {
         let name = chart.entry.name;
         let path = folder.join(format!("{name}.svg"));
         match &chart.drawn {
-            Some(drawn) => self.put(path, drawn.stand_alone().as_bytes()),
-            None => remove(&path),
+            Some(drawn) => self.write_file(path, drawn.stand_alone().as_bytes()),
+            None => remove_if_exists(&path),
         }
     }
 
-    fn put(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), FileError> {
+    fn write_file(&mut self, path: PathBuf, bytes: &[u8]) -> Result<(), FileError> {
         write_bytes(&path, bytes)?;
         self.files.push(path);
         Ok(())
     }
 }
 
-fn remove(path: &Path) -> Result<(), FileError> {
+fn remove_if_exists(path: &Path) -> Result<(), FileError> {
     match std::fs::remove_file(path) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(FileError::at(path, e)),
         _ => Ok(()),

@@ -1,4 +1,4 @@
-//! [`Constraint`]: a limit on the measures of a setting.
+//! [`Constraint`]: a limit on a measure of a setting.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use crate::measure::{FPR, GoalError, Measure, MeasureUnit, Metric, Stakes, metri
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
-/// A limit on a measure: `fa_per_mchar<=1`.
+/// A limit on a measure, such as `fa_per_mchar<=1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Constraint {
@@ -18,7 +18,7 @@ pub struct Constraint {
     pub metric: Metric,
     /// Whether the bound is an upper bound.
     pub at_most: bool,
-    /// The bound.
+    /// The bound, in the unit of the measure.
     pub bound: f64,
 }
 
@@ -49,7 +49,7 @@ impl Constraint {
 
     /// Returns whether the limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
     ///
-    /// A limit on anything else is broken by estimate.
+    /// A limit on another measure is broken by estimate.
     pub(crate) fn is_surely_broken(&self, tally: &Tally, worth: &Stakes) -> bool {
         match self.at_least(tally, tally.wrong()) {
             Some(chance) => chance < 0.1,
@@ -64,9 +64,9 @@ impl Constraint {
         more.is_some_and(|more| 1.0 - more <= 0.2)
     }
 
-    /// Returns P(at least `k` wrong alarms) if the true value is the limit.
+    /// Returns the probability of at least `k` wrong alarms if the true value is the limit.
     ///
-    /// A rate is Poisson; a share of clean transcripts is binomial. `None` if the limit is not on wrong alarms.
+    /// A rate is Poisson, and a share of clean transcripts is binomial. `None` if the limit is not on wrong alarms.
     pub fn at_least(&self, tally: &Tally, k: u64) -> Option<f64> {
         if !self.limits_wrong() {
             return None;
@@ -80,13 +80,14 @@ impl Constraint {
         })
     }
 
-    /// Returns whether the limit is broken by estimate. A value that is n/a breaks none.
+    /// Returns whether the limit is broken by estimate. A measure that is n/a breaks no limit.
     pub(crate) fn is_broken(&self, tally: &Tally, worth: &Stakes) -> bool {
         let (value, met) = self.estimate(tally, worth);
         value.is_some() && !met
     }
 
-    /// Returns the estimated value of the measure, and whether it meets the limit. A value that is n/a does not.
+    /// Returns the estimated value of the measure, and whether it meets the limit. A measure that is n/a does not meet
+    /// it.
     pub fn estimate(&self, tally: &Tally, worth: &Stakes) -> (Option<f64>, bool) {
         let value = self.metric.value(tally, worth);
         (value, value.is_some_and(|x| self.admits(x)))
@@ -110,7 +111,8 @@ impl Constraint {
     }
 }
 
-/// Parses `metric<=number` or `metric>=number`, in the columns' units. `latency_p90<=1000` is `within_1000>=0.9`.
+/// Parses `metric<=number` or `metric>=number`, in the units of the metric's column. `latency_p90<=1000` is read as
+/// `within_1000>=0.9`.
 impl FromStr for Constraint {
     type Err = GoalError;
     fn from_str(text: &str) -> Result<Self, GoalError> {
@@ -126,8 +128,8 @@ impl FromStr for Constraint {
             return Err(bad());
         }
         let at_most = rest.starts_with('<');
-        let constraint = match parse_quantile(name.trim()) {
-            Some(share) => latency(text, share, at_most, bound)?,
+        let constraint = match parse_quantile_name(name.trim()) {
+            Some(share) => to_within(text, share, at_most, bound)?,
             None => Self {
                 metric: metric(name)?,
                 at_most,
@@ -138,8 +140,8 @@ impl FromStr for Constraint {
     }
 }
 
-/// Returns the share of loops of a latency quantile.
-fn parse_quantile(name: &str) -> Option<f64> {
+/// Parses the name of a latency quantile, and returns its share of the loops.
+fn parse_quantile_name(name: &str) -> Option<f64> {
     match name {
         "latency_p50" => Some(0.5),
         "latency_p90" => Some(0.9),
@@ -147,13 +149,14 @@ fn parse_quantile(name: &str) -> Option<f64> {
     }
 }
 
-fn latency(text: &str, share: f64, at_most: bool, units: f64) -> Result<Constraint, GoalError> {
-    let of = |unit| {
+/// Converts a limit on a latency quantile to a limit on the share of loops that are ended within so many units.
+fn to_within(text: &str, share: f64, at_most: bool, units: f64) -> Result<Constraint, GoalError> {
+    let measure_in = |unit| {
         let mut all = Count::withins(unit).iter().zip(withins(unit));
         all.find(|((n, _), _)| *n as f64 == units && at_most)
     };
-    let metric = of(Unit::Chars)
-        .or_else(|| of(Unit::Calls))
+    let metric = measure_in(Unit::Chars)
+        .or_else(|| measure_in(Unit::Calls))
         .map(|(_, metric)| *metric);
     Ok(Constraint {
         metric: metric.ok_or_else(|| GoalError::Latency(text.trim().into()))?,

@@ -3,9 +3,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | the label of a transcript | [`Truth`], [`LabelsFile`], [`Case`] |
-//! | a record compared with its label | [`judge()`], [`Outcome`] |
-//! | counts that add, the only state | [`Tally`], [`Count`] |
-//! | a tally for every cell of a block, without a loop over cells | [`tallies`], [`Sheet`] |
+//! | the comparison of an alarm with the label | [`judge()`], [`Outcome`] |
+//! | counts of outcomes that can be summed | [`Tally`], [`Count`] |
+//! | the tallies of all cells of a block at once | [`tallies`], [`Sheet`] |
 //! | a corpus of a million transcripts in memory | [`PackedCases`], [`PackedRecords`] |
 //! | the measures and their meaning | [`measure`], [`Scores`] |
 //! | confidence intervals | [`wilson`], [`poisson`], [`bootstrap()`] |
@@ -21,7 +21,7 @@
 #![deny(
     clippy::print_stderr,
     clippy::print_stdout,
-    reason = "they panic where nobody reads any more"
+    reason = "printing to a closed pipe panics"
 )]
 
 pub mod budget;

@@ -6,25 +6,25 @@ use crate::measure::{DELAY, RECALL, Stakes, wrong_rate};
 use crate::tally::{Count, Tally};
 use deadloop_replay::detect::Unit;
 
-/// A setting as a point: more recall, fewer wrong alarms and less delay are better.
+/// A setting as a point of the Pareto front. More recall, fewer wrong alarms and less delay are better.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FrontPoint {
     /// The setting's number in the plan.
     pub cell: usize,
     /// The recall.
     pub recall: f64,
-    /// The rate of wrong alarms, in the measure of the unit.
+    /// The rate of wrong alarms, in the measure for the unit.
     pub wrong_rate: f64,
     /// Number of wrong alarms.
     pub wrong: u64,
     /// Number of transient stops.
     pub transient_stops: u64,
-    /// The mean delay, in units.
+    /// The mean delay per loop, in units.
     pub delay: f64,
 }
 
 impl FrontPoint {
-    /// Returns the point of a tally. `None` if one of the three measures is n/a.
+    /// Returns the point of a setting with its tally. `None` if recall, the rate of wrong alarms or the delay is n/a.
     pub fn new(cell: usize, tally: &Tally, unit: Unit) -> Option<Self> {
         // None of the three measures depends on the cost of errors.
         let worth = Stakes::default();
@@ -42,9 +42,9 @@ impl FrontPoint {
 /// Returns the points that no other point dominates, in the order of their cells.
 ///
 /// A point dominates another if it is at least as good in all three measures and better in one. Points that are equal
-/// in all three stay together.
+/// in all measures are all kept.
 ///
-/// Cost: sorting; then each point is compared with a staircase of the points with no less recall.
+/// The points are sorted, then each is compared with a staircase of the points of the same or a higher recall.
 pub(crate) fn find_front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     let mut order: Vec<&FrontPoint> = points.iter().collect();
     order.sort_by(|a, b| {
@@ -60,8 +60,8 @@ pub(crate) fn find_front(points: &[FrontPoint]) -> Vec<FrontPoint> {
         let same = |p: &FrontPoint| {
             (p.recall, p.wrong_rate, p.delay) == (point.recall, point.wrong_rate, point.delay)
         };
-        if kept.last().is_some_and(same) || stairs.admits(point) {
-            stairs.add(point);
+        if kept.last().is_some_and(same) || stairs.is_undominated(point) {
+            stairs.insert(point);
             kept.push(*point);
         }
     }
@@ -69,26 +69,26 @@ pub(crate) fn find_front(points: &[FrontPoint]) -> Vec<FrontPoint> {
     kept
 }
 
-/// The least delay for each rate of wrong alarms, falling as the rate rises.
+/// The least delay of the points up to each rate of wrong alarms. It falls as the rate rises.
 ///
-/// Keys are the bits of rates, which sort as the rates do, since rates are never negative.
+/// The keys are the bits of the rates. They sort as the rates do, since a rate is never negative.
 #[derive(Default)]
 struct Staircase(BTreeMap<u64, f64>);
 
 impl Staircase {
-    fn admits(&self, point: &FrontPoint) -> bool {
+    fn is_undominated(&self, point: &FrontPoint) -> bool {
         let below = self.0.range(..=point.wrong_rate.to_bits()).next_back();
         below.is_none_or(|(_, delay)| point.delay < *delay)
     }
 
-    fn add(&mut self, point: &FrontPoint) {
+    fn insert(&mut self, point: &FrontPoint) {
         let key = point.wrong_rate.to_bits();
-        let beaten = self
+        let dominated = self
             .0
             .range(key..)
             .take_while(|(_, delay)| **delay >= point.delay);
-        let beaten: Vec<u64> = beaten.map(|(key, _)| *key).collect();
-        for key in beaten {
+        let dominated: Vec<u64> = dominated.map(|(key, _)| *key).collect();
+        for key in dominated {
             self.0.remove(&key);
         }
         self.0.insert(key, point.delay);

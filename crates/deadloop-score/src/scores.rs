@@ -1,28 +1,29 @@
 //! [`Scores`]: the numbers of a row of scores.parquet.
 //!
-//! They are computed from a [`Tally`] and the latencies. A ratio with a denominator of 0 is `None`, never 0 and never
-//! 1.
+//! Scores are computed from a [`Tally`] and the latencies. A ratio with a denominator of 0 is `None`.
 
 use crate::intervals::{Interval, PoissonCache};
 use crate::measure::{MEASURES, Measure, Stakes};
 use crate::tally::{Quantiles, Tally};
 
-/// Every score of some transcripts under one setting. The counts are in [`tally`](Self::tally).
+/// Every score of one setting on some transcripts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Scores {
-    /// The counts behind all scores.
+    /// The counts from which the scores are computed.
     pub tally: Tally,
-    /// Latency quantiles over all loops. A loop that is not a hit counts as infinite.
+    /// The quantiles of the latency over all loops. The latency of a loop without a hit is infinite.
     pub latency: Quantiles,
+    /// The value of each measure.
     pub(crate) values: [Option<f64>; MEASURES.len()],
+    /// The 95 % interval of each measure.
     pub(crate) intervals: [Option<Interval>; MEASURES.len()],
 }
 
 impl Scores {
     /// Computes the scores of a tally.
     ///
-    /// `latency` comes from the latencies themselves, since no sum gives a quantile. Intervals are computed for the
-    /// measures with columns for them.
+    /// `latency` comes from the latencies, since no sum gives a quantile. Intervals are computed for the measures that
+    /// have columns for them.
     pub fn new(
         tally: &Tally,
         latency: Quantiles,
@@ -40,27 +41,27 @@ impl Scores {
 
     /// Returns the value of a measure. `None` if it is n/a.
     pub fn value(&self, measure: &Measure) -> Option<f64> {
-        self.values[position_of(measure)?]
+        self.values[index_of(measure)?]
     }
 
-    /// Returns the 95 % interval of a measure. `None` if it is n/a or has no columns.
+    /// Returns the 95 % interval of a measure. `None` if it is n/a or has no columns for an interval.
     pub fn interval(&self, measure: &Measure) -> Option<Interval> {
-        self.intervals[position_of(measure)?]
+        self.intervals[index_of(measure)?]
     }
 
-    /// Sets the intervals of the measures that have columns for them. `of` returns the interval of a measure.
+    /// Sets the intervals of the measures that have columns for them. `interval_of` returns the interval of a measure.
     #[must_use]
-    pub fn with(mut self, of: impl Fn(&Measure) -> Option<Interval>) -> Self {
+    pub fn with(mut self, interval_of: impl Fn(&Measure) -> Option<Interval>) -> Self {
         for (interval, measure) in self.intervals.iter_mut().zip(MEASURES) {
             if measure.bounds.is_some() {
-                *interval = of(measure);
+                *interval = interval_of(measure);
             }
         }
         self
     }
 }
 
-fn position_of(measure: &Measure) -> Option<usize> {
+fn index_of(measure: &Measure) -> Option<usize> {
     MEASURES.iter().position(|m| std::ptr::eq(*m, measure))
 }
 

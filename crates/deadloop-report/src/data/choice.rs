@@ -1,42 +1,43 @@
-//! The setting of a model and its evidence: rows of choice.csv.
+//! [`ChoiceRow`]: the setting of a model and its evidence, a row of choice.csv.
 
 use deadloop_score::Metric;
 use std::collections::BTreeMap;
 
-/// The setting of a model in the file, and the evidence for it.
+/// The setting of a model in the settings file, and the evidence for it.
 #[derive(Debug, Clone, Default)]
 pub struct ChoiceRow {
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS) for the whole file.
     pub model: String,
-    /// The setting in the file, as an index into [`ReportData::settings`](crate::ReportData::settings). In the row of
-    /// the whole file, this is the setting of every model without a table of its own.
+    /// The setting in the file, as an index into [`ReportData::settings`](crate::ReportData::settings).
+    ///
+    /// In the row of the whole file, it is the setting of every model without its own table.
     pub setting: Option<usize>,
-    /// The name of the setting in use, for sentences.
+    /// The name in sentences of the setting in use.
     pub in_use_is: String,
     /// The name of the setting in the file.
     pub gets: String,
-    /// The reason in a sentence.
+    /// The reason for the setting, in a sentence.
     pub reason: String,
-    /// The rule by which the setting replaces what would run otherwise. `None` if it does not.
+    /// The rule by which the setting replaces the incumbent. `None` if it does not.
     pub ships: Option<String>,
     /// The number of labelled loops.
     pub loops: u64,
     /// The figures of the setting in use.
     pub in_use: ChoiceFigures,
-    /// The figures of the file. Where folds chose a part of the file, they are from transcripts outside of the choice.
+    /// The held-out figures of the file, if a part of the file was chosen by folds. Otherwise those of all transcripts.
     pub held_out: ChoiceFigures,
-    /// The in-sample figures of the file, which a replay of the file reproduces.
+    /// The figures of the file on all transcripts, as a replay of the file computes them.
     pub in_sample: ChoiceFigures,
 }
 
-/// The figures of a guard on the transcripts of a model.
+/// The figures of a guard on some transcripts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ChoiceFigures {
-    /// Values by measure.
+    /// The values by the name of the measure.
     pub values: BTreeMap<&'static str, f64>,
     /// The number of wrong alarms.
     pub wrong: u64,
-    /// The number of stops of repetitions that would have ended by themselves.
+    /// The number of alarms that stop a repetition that would have ended by itself.
     pub transient: u64,
 }
 
@@ -48,7 +49,7 @@ impl ChoiceFigures {
 }
 
 impl ChoiceRow {
-    /// Returns whether a model has a setting of its own in the file.
+    /// Returns whether the row is of a model with its own setting in the file.
     pub(crate) fn is_own(&self) -> bool {
         self.model != crate::ALL_MODELS && self.ships.is_some()
     }

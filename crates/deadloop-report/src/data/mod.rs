@@ -1,4 +1,4 @@
-//! The data of a report, read from a result folder by `load`.
+//! [`ReportData`]: the data of a report, which `load` reads from a result folder.
 //!
 //! An undefined number is `None`. A latency that is never reached is infinite.
 
@@ -14,7 +14,7 @@ pub use deadloop_score::Verdict;
 pub use outcome::OutcomeRow;
 pub use run::{Objective, RunInfo};
 pub use score::Score;
-pub(crate) use setting_names::{Difference, Differences, member, parameter_subject, short};
+pub(crate) use setting_names::{Difference, Differences, guard_of, param_of, parameter_subject};
 pub use short_names::{NamedGuard, brief, short_name};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -24,85 +24,85 @@ use deadloop_score::measure::F1;
 use deadloop_score::replay::detect::Setting;
 use deadloop_score::{ExcerptsHead, OpenCase};
 
-/// The name of the rows of all models together.
+/// The name of the model in rows of all models together.
 pub const ALL_MODELS: &str = "*";
 
-/// The data of all tables and charts.
+/// The data of all tables and charts of a report.
 #[derive(Debug, Clone, Default)]
 pub struct ReportData {
     /// The facts about the run.
     pub run: RunInfo,
-    /// The names of the parameters that vary, `guard.parameter`.
+    /// The names of the parameters that vary, each as `guard.parameter`.
     pub parameters: Vec<String>,
     /// Every setting with a row in the scores or outcomes.
     pub settings: Vec<SettingRow>,
     /// A row for each setting and model.
     pub scores: Vec<Score>,
-    /// The advice on the settings, if `tune` gave one.
+    /// The advice of `tune` on the settings, if there is any.
     pub advice: Option<Advice>,
-    /// The setting of each model in the file. The row with [`ALL_MODELS`] is the whole file.
+    /// The setting of each model in the settings file. The row of [`ALL_MODELS`] is about the whole file.
     pub choices: Vec<ChoiceRow>,
-    /// A row for each transcript and setting in the outcomes, without the [`idle`](Self::idle) ones.
+    /// A row for each transcript and setting in the outcomes, except the dropped rows counted in [`idle`](Self::idle).
     pub outcomes: Vec<OutcomeRow>,
-    /// The number of idle rows per setting that were dropped. Rows are dropped only if there is a single setting.
+    /// The number of dropped rows of each setting, which had no loop, no alarm and no error. Rows are dropped only if
+    /// there is a single setting.
     pub idle: BTreeMap<usize, u64>,
-    /// Scores of the named and chosen settings by a field of the transcripts.
+    /// The scores of the named and chosen settings by the value of a field of the transcripts.
     pub by: Vec<FieldScore>,
-    /// The opened transcripts, and counts of the others. `None` if no outcomes were written.
+    /// The transcripts that the report opens, and counts of all transcripts. `None` if no outcomes were written.
     pub opened: Option<(ExcerptsHead, Vec<OpenCase>)>,
     /// Whether letters and digits of the transcripts are hidden.
     pub redacted: bool,
     /// The results of `repair` or `budget` in the manifest. Empty for other commands.
     pub summary: serde_json::Map<String, serde_json::Value>,
-    /// The text of `settings.toml`, if a choice was made.
+    /// The text of `settings.toml`. `None` if no choice was made.
     pub settings_toml: Option<String>,
-    /// The guards with a name, the one in use first. Computed on first use.
+    /// The guards with a name, the guard in use first. Computed on first use.
     pub named_guards: OnceLock<Vec<NamedGuard>>,
-    /// The settings with a name, the most interesting first. Computed on first use.
+    /// The settings with a name, in the order of [`leading`](Self::leading()). Computed on first use.
     pub leading: OnceLock<Vec<usize>>,
-    /// The best setting of a search. Computed on first use.
+    /// The best setting of a search for settings. Computed on first use.
     pub best: OnceLock<Option<usize>>,
-    /// The setting in use. Computed on first use.
+    /// The index of the setting in use. Computed on first use.
     pub in_use_at: OnceLock<Option<usize>>,
-    /// The rows by setting and model. Computed on first use.
+    /// The indices in `scores` by setting and model. Computed on first use.
     pub places: OnceLock<HashMap<(usize, String), usize>>,
-    /// The choices by model. Computed on first use.
+    /// The indices in `choices` by model. Computed on first use.
     pub chosen_at: OnceLock<HashMap<String, usize>>,
 }
 
 /// The role of a setting in the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// The setting in use now, or the first one that was replayed.
+    /// The setting in use, or the first one that was replayed.
     InUse,
     /// Another named setting.
     Named,
-    /// `never`: no guard at all.
+    /// The setting `never`, without a guard.
     Never,
     /// A cell of the grid.
     Cell,
 }
 
-/// A setting with scores or outcomes.
+/// A setting that has scores or outcomes.
 #[derive(Debug, Clone)]
 pub struct SettingRow {
     /// The hash of the setting, or `never`.
     pub id: String,
-    /// The name in the manifest, if it has one.
+    /// The setting's name in the manifest, if it has one.
     pub label: Option<String>,
-    /// The role in the report.
+    /// The role of the setting in the report.
     pub role: Role,
-    /// The values of the parameters that vary, in the order of [`ReportData::parameters`]. The settings of a grid share
-    /// them.
+    /// The values of the parameters that vary, in the order of [`ReportData::parameters`].
     pub params: Vec<Option<Arc<str>>>,
-    /// The settings file. `None` for `never`.
+    /// The text of the settings file. `None` for `never`.
     pub toml: Option<Arc<str>>,
-    /// The guard of the settings file, read on first use.
+    /// The guard in the settings file, parsed on first use.
     pub guard: OnceLock<Option<Setting>>,
 }
 
 impl SettingRow {
-    /// Returns the label, or the id.
+    /// Returns the label of the setting, or else its id.
     pub fn name(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.id)
     }
@@ -111,16 +111,16 @@ impl SettingRow {
 /// The scores of a setting on the transcripts with one value of a field.
 #[derive(Debug, Clone)]
 pub struct FieldScore {
-    /// The field, as given in `--by`: `lang`, `meta.source`.
+    /// The field as named in `--by`, such as `lang` or `meta.source`.
     pub field: String,
-    /// The value. `None` for transcripts without one.
+    /// The value of the field. `None` for transcripts without a value.
     pub value: Option<String>,
-    /// The scores.
+    /// The scores on these transcripts.
     pub score: Score,
 }
 
 impl ReportData {
-    /// Returns the text of a settings file with this setting.
+    /// Returns the text of a setting's settings file.
     pub fn toml(&self, setting: usize) -> Option<&str> {
         self.settings.get(setting)?.toml.as_deref()
     }
@@ -130,17 +130,17 @@ impl ReportData {
         self.scores.iter().filter(|score| score.model == ALL_MODELS)
     }
 
-    /// Returns the score of a setting on a model.
+    /// Returns the scores of a setting on a model.
     pub fn score(&self, setting: usize, model: &str) -> Option<&Score> {
-        let places = self.places.get_or_init(|| {
+        let indices = self.places.get_or_init(|| {
             let all = self.scores.iter().enumerate();
             all.map(|(at, score)| ((score.setting, score.model.clone()), at))
                 .collect()
         });
-        self.scores.get(*places.get(&(setting, model.to_owned()))?)
+        self.scores.get(*indices.get(&(setting, model.to_owned()))?)
     }
 
-    /// Returns the setting in use now, if one is known.
+    /// Returns the setting in use, if it is known.
     pub fn in_use(&self) -> Option<usize> {
         *self.in_use_at.get_or_init(|| {
             let mut settings = self.settings.iter();
@@ -148,13 +148,14 @@ impl ReportData {
         })
     }
 
-    /// Returns the setting for all models in the file. `None` if nothing ships, or if it is the one in use.
+    /// Returns the setting of all models in the file. `None` if the file changes nothing, or if it is the setting in
+    /// use.
     pub fn chosen(&self) -> Option<usize> {
         let of_all = self.choice_of(ALL_MODELS).filter(|_| self.ships())?;
         of_all.setting.filter(|at| self.in_use() != Some(*at))
     }
 
-    /// Returns the name of the setting in use. It is the recommended guard if the user named none.
+    /// Returns the name of the setting in use. It is the recommended guard if the user named no setting.
     pub(crate) fn in_use_is(&self) -> &'static str {
         let advice = self.advice.as_ref();
         if advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
@@ -164,7 +165,7 @@ impl ReportData {
         }
     }
 
-    /// Returns the choice of a model.
+    /// Returns the choice for a model.
     pub(crate) fn choice_of(&self, model: &str) -> Option<&ChoiceRow> {
         let by_model = self.chosen_at.get_or_init(|| {
             let models = self.choices.iter().map(|choice| choice.model.clone());
@@ -173,19 +174,20 @@ impl ReportData {
         self.choices.get(*by_model.get(model)?)
     }
 
-    /// Returns whether `settings.toml` changes anything.
+    /// Returns whether `settings.toml` differs from the setting in use.
     pub(crate) fn ships(&self) -> bool {
         let advice = self.advice.as_ref();
         advice.is_some_and(|advice| advice.verdict == Ruling::Ship)
     }
 
-    /// Returns the setting for `model` in `settings.toml`: its own, or that of all models.
+    /// Returns the setting of `model` in `settings.toml`: its own setting, or the setting of all models.
     pub fn held_for(&self, model: &str) -> Option<usize> {
         let own = self.choice_of(model).and_then(|choice| choice.setting);
         own.or_else(|| self.choice_of(ALL_MODELS)?.setting)
     }
 
-    /// Returns the number of labelled loops of each model: the maximum over all settings. `never` counts all of them.
+    /// Returns the number of labelled loops of each model. It is the maximum over all settings, since `never` counts
+    /// every loop.
     pub(crate) fn labelled_loops(&self) -> BTreeMap<&str, u64> {
         let mut loops: BTreeMap<&str, u64> = BTreeMap::new();
         for score in &self.scores {
@@ -195,33 +197,34 @@ impl ReportData {
         loops
     }
 
-    /// Returns the settings with a name. The one in use (or the first) leads. The others are ordered by the highest F1,
-    /// or without loops by the fewest wrong alarms. The cost of wrong alarms does not affect the order, which only
-    /// decides which of many settings are shown.
+    /// Returns the settings with a name. The setting in use, or else the first, leads.
+    ///
+    /// All others are in order of the highest F1, or without loops of the fewest wrong alarms. The cost of wrong alarms
+    /// does not affect this order, which only decides which of many settings are shown.
     pub fn leading(&self) -> &[usize] {
         self.leading.get_or_init(|| {
             let named = |at: &usize| matches!(self.settings[*at].role, Role::InUse | Role::Named);
             let mut list: Vec<usize> = (0..self.settings.len()).filter(named).collect();
             let first = self.in_use().or(list.first().copied());
             let loops = self.has_loops();
-            let worth = |score: &Score| {
+            let merit = |score: &Score| {
                 if loops {
                     score.value(&F1)
                 } else {
                     score.value(self.run.wrong()).map(|rate| -rate)
                 }
             };
-            let worth = |at: &usize| {
-                let worth = self.score(*at, ALL_MODELS).and_then(worth);
-                worth.unwrap_or(f64::NEG_INFINITY)
+            let merit = |at: &usize| {
+                let merit = self.score(*at, ALL_MODELS).and_then(merit);
+                merit.unwrap_or(f64::NEG_INFINITY)
             };
-            list.sort_by(|a, b| worth(b).total_cmp(&worth(a)));
+            list.sort_by(|a, b| merit(b).total_cmp(&merit(a)));
             list.sort_by_key(|at| Some(*at) != first);
             list
         })
     }
 
-    /// Returns the order of [`leading`](Self::leading) in words.
+    /// Returns the criterion of the order of [`leading`](Self::leading()), in words.
     pub(crate) fn leading_by(&self) -> &'static str {
         if self.has_loops() {
             "the highest F1"
@@ -230,7 +233,7 @@ impl ReportData {
         }
     }
 
-    /// Counts the transcripts with an alarm, and all transcripts, under each setting with outcomes.
+    /// Returns the number of transcripts with an alarm and the number of all transcripts, by setting.
     pub(crate) fn cuts(&self) -> BTreeMap<usize, [u64; 2]> {
         let idle = self.idle.iter().map(|(at, idle)| (*at, [0, *idle]));
         let mut all: BTreeMap<usize, [u64; 2]> = idle.collect();
@@ -242,19 +245,20 @@ impl ReportData {
         all
     }
 
-    /// Returns whether any loop is labelled.
+    /// Returns whether any transcript is labelled a loop.
     pub(crate) fn has_loops(&self) -> bool {
         self.scores.iter().any(|score| score.loops() > 0)
             || self.outcomes.iter().any(OutcomeRow::is_loop)
     }
 
-    /// Returns whether anything is labelled.
+    /// Returns whether any transcript is labelled a loop or clean.
     pub(crate) fn has_labels(&self) -> bool {
         self.has_loops() || self.scores.iter().any(|score| score.clean() > 0)
     }
 
-    /// Returns the setting with the best objective within the limits, the first of equals. `None` unless a grid was
-    /// searched without a choice.
+    /// Returns the setting with the best objective within the limits. The first of equal ones wins.
+    ///
+    /// `None` unless a grid was searched without a choice.
     pub fn best(&self) -> Option<usize> {
         *self.best.get_or_init(|| {
             if !self.is_search() {

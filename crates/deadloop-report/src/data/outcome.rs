@@ -1,10 +1,11 @@
-//! The outcome of a transcript under a setting.
+//! [`OutcomeRow`]: the outcome of a transcript under a setting.
 
 use deadloop_score::Verdict;
 use std::sync::Arc;
 
-/// The outcome of a transcript under a setting. Names are shared, since a run has a row for each transcript and
-/// setting.
+/// The outcome of a transcript under a setting.
+///
+/// Names are shared, since a run has a row for each transcript and setting.
 #[derive(Debug, Clone)]
 pub struct OutcomeRow {
     /// The transcript's id.
@@ -15,17 +16,17 @@ pub struct OutcomeRow {
     pub setting: usize,
     /// The kind of the loop.
     pub kind: Option<Arc<str>>,
-    /// The channel of the label or alarm.
+    /// The channel of the label, or of the alarm.
     pub channel: Option<Arc<str>>,
-    /// The start of the second copy.
+    /// The position of the start of the second copy.
     pub onset: Option<u64>,
-    /// The end of the loop.
+    /// The position of the end of the loop.
     pub end: Option<u64>,
-    /// The transcript's length.
+    /// The length of the channel.
     pub length: Option<u64>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Whether an alarm in an earlier repetition ended a transcript that loops later.
+    /// Whether the alarm was in an earlier repetition of a transcript that loops later.
     pub earlier: bool,
     /// The position of the alarm.
     pub alarm_at: Option<u64>,
@@ -33,20 +34,20 @@ pub struct OutcomeRow {
     pub alarm_calls: Option<u64>,
     /// The number of turns up to the alarm, for an agent's run.
     pub alarm_turns: Option<u64>,
-    /// The kind that the alarm claims.
+    /// The kind of loop that the alarm claims.
     pub alarm_kind: Option<Arc<str>>,
     /// The detector that alarmed.
     pub detector: Option<Arc<str>>,
-    /// Chars from onset to alarm.
+    /// The number of chars from the onset to the alarm.
     pub latency: Option<f64>,
     /// The number of healthy chars thrown away.
     pub lost: Option<u64>,
-    /// The failure of the detector.
+    /// The error message of the detector.
     pub error: Option<Arc<str>>,
 }
 
 impl OutcomeRow {
-    /// Returns whether the transcript has a loop, or had one that an earlier alarm prevented.
+    /// Returns whether the transcript has a loop, or would have had one without an earlier alarm.
     pub(crate) fn is_loop(&self) -> bool {
         self.verdict.is_loop() || self.earlier
     }

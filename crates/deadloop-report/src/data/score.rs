@@ -1,20 +1,20 @@
-//! The scores of a setting, with additions for the report.
+//! [`Score`]: the scores of a setting on a model.
 
 use crate::numbers::Estimate;
 use deadloop_score::{Metric, Scores, Stakes};
 
-/// The scores of a setting on a model's transcripts.
+/// The scores of a setting on the transcripts of a model.
 #[derive(Debug, Clone, Default)]
 pub struct Score {
     /// The setting, as an index into [`ReportData::settings`](crate::ReportData::settings).
     pub setting: usize,
     /// The model, or [`ALL_MODELS`](crate::ALL_MODELS).
     pub model: String,
-    /// Counts, measures, intervals.
+    /// The counts, the values of the measures and their intervals.
     pub scores: Scores,
     /// The costs of errors.
     pub worth: Stakes,
-    /// Whether the estimates are within all limits of the run.
+    /// Whether the estimates meet all limits of the run.
     pub meets: bool,
 }
 
@@ -24,7 +24,7 @@ impl Score {
         self.scores.value(measure)
     }
 
-    /// Returns the value of a measure with its 95 % interval, if it has one.
+    /// Returns the value of a measure, with its 95 % interval if it has one.
     pub fn estimate(&self, measure: Metric) -> Estimate {
         let ends = self.scores.interval(measure);
         Estimate {

@@ -1,4 +1,4 @@
-//! Names of settings, and their differences in words.
+//! Names of settings, and descriptions of their differences.
 
 use super::short_names::{NamedGuard, brief, nearest_guard, short_name};
 use super::{ALL_MODELS, ReportData, Role, SettingRow};
@@ -15,12 +15,12 @@ pub(crate) struct Differences {
     list: Vec<Difference>,
 }
 
-/// A parameter that differs, in words.
+/// A parameter that differs between two settings, described in words.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Difference {
-    /// The member of the guard, after the model if it is not of all models.
+    /// The member of the guard, after the model if only that model has the difference.
     of: String,
-    /// The meaning of the parameter, or `added` and `removed` for the member itself.
+    /// The meaning of the parameter. `added` or `removed` for the member itself.
     what: String,
     param: String,
     from: String,
@@ -47,20 +47,20 @@ impl Difference {
             ALL_MODELS => changed.guard.clone(),
             model => format!("{model}: {}", changed.guard),
         };
-        let shown = |text: &str| visible(text).into_owned();
+        let escape = |text: &str| visible(text).into_owned();
         Self {
-            of: shown(&of),
+            of: escape(&of),
             what: what.to_owned(),
-            param: shown(&changed.param),
-            from: shown(&value(&changed.from)),
-            to: shown(&value(&changed.to)),
-            words: shown(changed.words.as_deref().unwrap_or_default()),
+            param: escape(&changed.param),
+            from: escape(&value(&changed.from)),
+            to: escape(&value(&changed.to)),
+            words: escape(changed.words.as_deref().unwrap_or_default()),
         }
     }
 }
 
 impl SettingRow {
-    /// Returns the guard of the settings file. `None` if the file cannot be read, and for `never`.
+    /// Returns the guard in the settings file. `None` if the file cannot be parsed, and for `never`.
     pub(crate) fn guard(&self) -> Option<&Setting> {
         let parsed = self.guard.get_or_init(|| {
             let settings = Settings::parse(self.toml.as_deref()?).ok()?;
@@ -71,7 +71,7 @@ impl SettingRow {
 }
 
 impl ReportData {
-    /// Returns the name of a setting: its label, or its short name, or its id.
+    /// Returns the name of a setting for people: its label, or its short name, or its id.
     pub fn describe(&self, setting: usize) -> String {
         let Some(this) = self.settings.get(setting) else {
             return String::new();
@@ -88,7 +88,8 @@ impl ReportData {
         name.unwrap_or_else(|| this.id.clone())
     }
 
-    /// Returns the differences of a setting from the guard in its short name.
+    /// Returns the differences of a setting from the known guard in its short name. `None` if its file cannot be
+    /// parsed.
     pub(crate) fn differences(&self, setting: usize) -> Option<Differences> {
         let own = self.settings.get(setting)?.guard()?;
         let (from, changes) = nearest_guard(own, self.named_guards());
@@ -102,7 +103,7 @@ impl ReportData {
         })
     }
 
-    /// Returns the guards with a name, the one in use first.
+    /// Returns the guards with a name, the guard in use first.
     fn named_guards(&self) -> &[NamedGuard] {
         self.named_guards.get_or_init(|| {
             let named = |role: Role| {
@@ -118,22 +119,22 @@ impl ReportData {
     }
 }
 
-/// Returns the meaning of a parameter, `guard.parameter`, from its detector's description.
+/// Returns the meaning of a parameter given as `guard.parameter`, according to its detector.
 pub(crate) fn parameter_subject(parameter: &str) -> Option<&'static str> {
     let changed = ParamChange {
-        guard: member(parameter).to_owned(),
-        param: short(parameter).to_owned(),
+        guard: guard_of(parameter).to_owned(),
+        param: param_of(parameter).to_owned(),
         ..ParamChange::default()
     };
     Some(subject(changed.param()?))
 }
 
-/// Returns the member of a guard to which a parameter belongs.
-pub(crate) fn member(parameter: &str) -> &str {
+/// Returns the guard of a parameter given as `guard.parameter`.
+pub(crate) fn guard_of(parameter: &str) -> &str {
     parameter.rsplit_once('.').map_or("", |(member, _)| member)
 }
 
-/// Returns a parameter's name without its guard.
-pub(crate) fn short(parameter: &str) -> &str {
+/// Returns the name of a parameter given as `guard.parameter`, without its guard.
+pub(crate) fn param_of(parameter: &str) -> &str {
     parameter.rsplit('.').next().unwrap_or(parameter)
 }

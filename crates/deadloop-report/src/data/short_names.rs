@@ -1,4 +1,4 @@
-//! Short names of settings: the name of a known guard, and the differences from it.
+//! Short names of settings, made of the name of a known guard and the differences from it.
 
 use super::ALL_MODELS;
 use std::sync::LazyLock;
@@ -8,17 +8,17 @@ use deadloop_score::replay::detect::Setting;
 use deadloop_score::replay::detect::harness::{DETECTORS, Member, Params};
 use deadloop_score::replay::shipped::all_presets;
 
-/// A guard that short names refer to.
+/// A guard that the short names of settings refer to.
 #[derive(Debug, Clone)]
 pub struct NamedGuard {
-    /// Its name. Empty for the guard in use.
+    /// The name of the guard. Empty for the guard in use.
     pub name: String,
-    /// Its members.
+    /// The members of the guard.
     pub guard: Setting,
 }
 
 /// The presets, and every detector with its defaults.
-static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
+static SHIPPED_GUARDS: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
     let defaults = DETECTORS.iter().map(|detector| {
         let members = vec![Member::new(detector, Params::defaults(detector.params))];
         (detector.name.to_owned(), Setting { members })
@@ -29,14 +29,15 @@ static SHIPPED: LazyLock<Vec<NamedGuard>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Returns the short name of a setting: its differences from the guard in use, or from another known guard, preset or
-/// detector with its defaults, whichever gives the fewest words.
+/// Returns the short name of a setting: its differences from the known guard that gives the fewest words.
+///
+/// Known guards are `named`, the presets, and every detector with its defaults.
 pub fn short_name(own: &Setting, named: &[NamedGuard]) -> String {
     let (name, changes) = nearest_guard(own, named);
     format_name(own, &name, &changes)
 }
 
-/// Formats the name of a known guard, and the differences from it.
+/// Formats the short name of a setting from the name of a known guard and the differences from it.
 fn format_name(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
     // The command line of a program is no parameter to choose.
     let has_params = changes.iter().any(|change| change.param == "params");
@@ -52,14 +53,14 @@ fn format_name(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
     }
 }
 
-/// Returns the name of the known guard from which a setting differs in the fewest words, and the differences from it.
+/// Returns the name of the known guard from which a setting differs in the fewest words, and these differences.
 pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);
-    let shipped = SHIPPED
+    let shipped = SHIPPED_GUARDS
         .iter()
         .filter(|base| detectors(&base.guard) == family)
-        .map(|base| (&base.name, read_by(&base.guard, own)));
+        .map(|base| (&base.name, with_channels_of(&base.guard, own)));
     let named = named.iter().map(|base| (&base.name, base.guard.clone()));
     let all = named.chain(shipped);
     let all = all.map(|(name, base)| (name.clone(), changes(ALL_MODELS, &base, own)));
@@ -69,8 +70,8 @@ pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec
         .unwrap_or_else(|| (String::new(), changes(ALL_MODELS, &nothing, own)))
 }
 
-/// Returns a shipped guard that reads the channels of `own`.
-fn read_by(base: &Setting, own: &Setting) -> Setting {
+/// Returns a shipped guard whose members read the channels of the members of `own`.
+fn with_channels_of(base: &Setting, own: &Setting) -> Setting {
     let mut base = base.clone();
     for (member, own) in base.members.iter_mut().zip(&own.members) {
         member.channel = own.channel;
@@ -78,8 +79,10 @@ fn read_by(base: &Setting, own: &Setting) -> Setting {
     base
 }
 
-/// Joins changes: `periodic: 4 copies in a row; without periodic-2`. With `several` members each is named, and equal
-/// changes of several members are one: `periodic + periodic-2: 4 copies in a row`.
+/// Joins the descriptions of changes, such as `periodic: 4 copies in a row; without periodic-2`.
+///
+/// If the setting has `several` members, each of them is named. An equal change of several members is one: `periodic +
+/// periodic-2: 4 copies in a row`.
 fn join_changes(changes: &[&ParamChange], several: bool) -> String {
     let mut parts: Vec<(Vec<&str>, String)> = Vec::new();
     for change in changes {
@@ -109,10 +112,11 @@ fn join_changes(changes: &[&ParamChange], several: bool) -> String {
     of_members.collect::<Vec<String>>().join("; ")
 }
 
-/// The longest value in a name, in chars.
-const LONGEST: usize = 60;
+/// The maximum length of a value in a short name, in chars.
+const MAX_VALUE_CHARS: usize = 60;
 
-/// Shortens a value for a name. Several rows of a list are shortened to their values: `50/180/5 500/250/3`.
+/// Shortens a value for a short name. A list of several rows is shortened to their values, such as `50/180/5
+/// 500/250/3`.
 pub fn brief(value: &str) -> String {
     let rows = value.matches('{').count();
     let mut text = value.trim_matches('"').to_owned();
@@ -128,7 +132,7 @@ pub fn brief(value: &str) -> String {
         };
         text = text.split("},").map(row).collect::<Vec<_>>().join(" ");
     }
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         None => text,
         Some((at, _)) => format!("{}…", &text[..at]),
     }

@@ -1,13 +1,14 @@
-//! A scale that plotters lacks: one with a strip for 0.
+//! [`ChartAxis`]: a logarithmic scale with a strip for 0.
 
 use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 use std::ops::Range;
 
-/// The width of the strip for 0, and of the gap beside it, as parts of the scale.
-const STRIP: f64 = 0.17;
-const GAP: f64 = 0.02;
+/// The width of the strip for 0, as a share of the scale.
+const STRIP_SHARE: f64 = 0.17;
+/// The width of the gap between the strip and the other rates, as a share of the scale.
+const GAP_SHARE: f64 = 0.02;
 
-/// A scale for rates: a strip for 0, and a logarithmic scale beside it.
+/// A scale for rates, with a strip for 0 and a logarithmic scale for positive rates.
 #[derive(Debug, Clone)]
 pub(crate) struct ChartAxis {
     low: f64,
@@ -16,9 +17,8 @@ pub(crate) struct ChartAxis {
 }
 
 impl ChartAxis {
-    /// Returns a scale for rates that can include 0. The strip for 0 has -1 at its left end, and the other rates begin at
-    /// any lower positive value.
-    pub(crate) fn rates(rates: impl Iterator<Item = f64>) -> Self {
+    /// Creates the scale for these rates. The value -1 is the left end of the strip for 0.
+    pub(crate) fn for_rates(rates: impl Iterator<Item = f64>) -> Self {
         let positive: Vec<f64> = rates.filter(|&rate| rate > 0.0).collect();
         let least = positive.iter().copied().fold(1.0, f64::min);
         let most = positive.iter().copied().fold(1.0, f64::max);
@@ -37,14 +37,14 @@ impl ChartAxis {
         }
     }
 
-    /// Returns the place of a value between the ends, 0 to 1.
-    fn place(&self, value: f64) -> f64 {
+    /// Returns the position of a value on the scale, from 0 to 1.
+    fn position(&self, value: f64) -> f64 {
         if value <= 0.0 {
-            return STRIP * (1.0 + value.max(-1.0)) / 2.0;
+            return STRIP_SHARE * (1.0 + value.max(-1.0)) / 2.0;
         }
-        let place = value.max(self.low) / self.low;
-        let place = (place.ln() / (self.high / self.low).ln()).clamp(0.0, 1.0);
-        STRIP + GAP + (1.0 - STRIP - GAP) * place
+        let ratio = value.max(self.low) / self.low;
+        let position = (ratio.ln() / (self.high / self.low).ln()).clamp(0.0, 1.0);
+        STRIP_SHARE + GAP_SHARE + (1.0 - STRIP_SHARE - GAP_SHARE) * position
     }
 }
 
@@ -54,7 +54,7 @@ impl Ranged for ChartAxis {
 
     fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
         let length = f64::from(limit.1 - limit.0);
-        limit.0 + (self.place(*value) * length).round() as i32
+        limit.0 + (self.position(*value) * length).round() as i32
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
@@ -72,15 +72,15 @@ mod tests {
 
     #[test]
     fn zero_has_a_strip_beside_rising_rates() {
-        let axis = ChartAxis::rates([0.0, 0.12, 700.0].into_iter());
+        let axis = ChartAxis::for_rates([0.0, 0.12, 700.0].into_iter());
         let ticks = axis.ticks.iter().map(|at| format!("{at:.1}"));
         assert_eq!(
             ticks.collect::<Vec<_>>().join(" "),
             "0.0 0.1 0.3 1.0 3.0 10.0 30.0 100.0 300.0"
         );
-        let places: Vec<f64> = axis.ticks.iter().map(|at| axis.place(*at)).collect();
-        assert!(places.is_sorted() && places[0] == STRIP / 2.0 && places[1] > STRIP);
-        assert_eq!(axis.place(-1.0), 0.0);
-        assert_eq!(axis.place(f64::MIN_POSITIVE), STRIP + GAP);
+        let places: Vec<f64> = axis.ticks.iter().map(|at| axis.position(*at)).collect();
+        assert!(places.is_sorted() && places[0] == STRIP_SHARE / 2.0 && places[1] > STRIP_SHARE);
+        assert_eq!(axis.position(-1.0), 0.0);
+        assert_eq!(axis.position(f64::MIN_POSITIVE), STRIP_SHARE + GAP_SHARE);
     }
 }

@@ -1,10 +1,10 @@
-//! The kit of the charts: plotters' SVG backend in the theme's colours.
+//! The tools for drawing charts: plotters' SVG backend in the colours of the theme.
 //!
 //! | file | content |
 //! |---|---|
-//! | `picture.rs` | a chart as SVG, inside a page and as a file of its own |
+//! | `picture.rs` | a chart as SVG, inside a page and as a separate file |
 //! | `theme.rs` | the inks (a light and a dark colour each) and the CSS made from them |
-//! | `axis.rs` | a scale that plotters lacks: one with 0 and many powers |
+//! | `axis.rs` | a logarithmic scale with a strip for 0 |
 //! | `text.rs` | the width of texts, and the shortening of long ones |
 
 mod axis;
@@ -14,9 +14,9 @@ mod theme;
 
 pub(crate) use axis::ChartAxis;
 pub use picture::Picture;
-pub(crate) use picture::{ChartArea, words};
-pub(crate) use text::{elide, measure};
-pub(crate) use theme::{Ink, STEPS, chart_css, variables_css};
+pub(crate) use picture::{ChartArea, centered_text};
+pub(crate) use text::{elide, text_width};
+pub(crate) use theme::{HEATMAP_INKS, Ink, chart_css, variables_css};
 
 /// The error for a chart that could not be drawn.
 #[derive(Debug, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! A chart as SVG: drawn by plotters, coloured by the theme of the page.
+//! [`Picture`]: a chart as SVG, drawn by plotters and coloured by the theme of the page.
 
 use super::DrawError;
 use super::theme::{Ink, chart_css, variables_css};
@@ -11,18 +11,18 @@ use plotters::style::{IntoFont, TextStyle};
 /// The drawing area of a chart.
 pub(crate) type ChartArea<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// A drawn chart.
+/// A drawn chart as SVG.
 #[derive(Debug, Clone)]
 pub struct Picture {
     name: String,
     caption: String,
     size: (u32, u32),
-    /// The elements of the SVG, one per line.
+    /// The elements inside the outer SVG tag, one per line.
     elements: Vec<String>,
 }
 
 impl Picture {
-    /// Draws a chart of this size.
+    /// Draws a chart of this size in pixels.
     pub(crate) fn new(
         (name, caption): (&str, &str),
         size: (u32, u32),
@@ -33,7 +33,7 @@ impl Picture {
         draw(&area)?;
         area.present()?;
         drop(area);
-        // plotters writes the content of a text on the line after its tag. The outer tag is written again by `with`.
+        // plotters writes the content of a text on the line after its tag. The outer tag is written again by `render`.
         let mut elements: Vec<String> = Vec::new();
         for line in svg.lines() {
             match elements.last_mut() {
@@ -52,7 +52,7 @@ impl Picture {
         })
     }
 
-    /// Adds a number and a hover title to the first elements of a kind, in order.
+    /// Adds a number and a hover title to each of the first elements with this tag.
     pub(crate) fn with_titles(mut self, tag: &str, titles: &[String]) -> Self {
         let open = format!("<{tag} ");
         let own = self
@@ -69,15 +69,15 @@ impl Picture {
         self
     }
 
-    /// Returns the SVG as a part of a page, whose style colours the inks.
+    /// Returns the SVG as a part of a page. The style of the page sets the colours of the inks.
     pub fn svg(&self) -> String {
-        self.with("")
+        self.render("")
     }
 
-    /// Returns the SVG as a file that follows the reader's light or dark theme. The theme's CSS and the paper are
-    /// inside it.
+    /// Returns the SVG as a separate file, which follows the light or dark theme of the viewer. It includes the CSS and
+    /// the background.
     pub fn stand_alone(&self) -> String {
-        self.with(&format!(
+        self.render(&format!(
             "<style>\n{}{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
             variables_css(),
             chart_css(),
@@ -85,10 +85,10 @@ impl Picture {
         ))
     }
 
-    fn with(&self, inside: &str) -> String {
+    fn render(&self, head: &str) -> String {
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" \
-             aria-labelledby=\"{id}-caption\">\n{inside}<title id=\"{id}-caption\">{}</title>\n{}\n</svg>\n",
+             aria-labelledby=\"{id}-caption\">\n{head}<title id=\"{id}-caption\">{}</title>\n{}\n</svg>\n",
             self.size.0,
             self.size.1,
             escape(&self.caption),
@@ -98,18 +98,18 @@ impl Picture {
     }
 }
 
-/// Returns the style of words of this size and ink, centred on their place.
-pub(crate) fn words(size: u32, ink: Ink) -> TextStyle<'static> {
+/// Returns the style of a text that is centred on its position.
+pub(crate) fn centered_text(size: u32, ink: Ink) -> TextStyle<'static> {
     let style = ("sans-serif", f64::from(size) * 1.24)
         .into_font()
         .color(&ink.color());
     style.pos(Pos::new(HPos::Center, VPos::Center))
 }
 
-/// Escapes a text for XML, and removes chars that XML cannot hold.
+/// Escapes a text for XML, and removes chars that XML does not allow.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // Names are untrusted: no char of theirs may change the direction of the text.
+    // Names are untrusted, so none of their chars may change the direction of the text.
     for c in visible(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),

@@ -1,14 +1,16 @@
-//! The width of texts without their font, and the shortening of long ones.
+//! The estimated width of texts, and the shortening of long texts.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Estimates the width of `text` in pixels at font size `size`, rather too wide than too narrow. Letters are in classes
-/// of a plain sans-serif. A wide (CJK) char takes a whole em.
-pub(crate) fn measure(text: &str, size: f64) -> f64 {
-    text.chars().map(em).sum::<f64>() * size
+/// Estimates the width in pixels of a text at font size `size`, rather too wide than too narrow.
+///
+/// Letters have the widths of a plain sans-serif font. A wide (CJK) char takes a whole em.
+pub(crate) fn text_width(text: &str, size: f64) -> f64 {
+    text.chars().map(width_in_em).sum::<f64>() * size
 }
 
-fn em(c: char) -> f64 {
+/// Returns the estimated width of a char, in em.
+fn width_in_em(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '|' | '\'' | '!' | ' ' | '\u{202f}' => 0.33,
         'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' => 0.4,
@@ -22,14 +24,15 @@ fn em(c: char) -> f64 {
     }
 }
 
-/// Shortens a text wider than `room` pixels to its two ends around `…`. The ends of a model's name differ more than its
-/// middle.
+/// Shortens a text wider than `room` pixels to its two ends around `…`.
+///
+/// The middle is left out, since names of models differ more at their ends.
 pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
-    if measure(text, size) <= room {
+    if text_width(text, size) <= room {
         return text.to_owned();
     }
     let chars: Vec<char> = text.chars().collect();
-    let budget = room / size - em('…');
+    let budget = room / size - width_in_em('…');
     let (mut head, mut tail, mut used) = (0, 0, 0.0);
     while head + tail < chars.len() {
         let from_head = head <= tail;
@@ -38,7 +41,7 @@ pub(crate) fn elide(text: &str, room: f64, size: f64) -> String {
         } else {
             chars[chars.len() - 1 - tail]
         };
-        used += em(next);
+        used += width_in_em(next);
         if used > budget {
             break;
         }
@@ -55,7 +58,7 @@ mod tests {
 
     #[test]
     fn wide_chars_count_as_wide() {
-        assert!(measure("思考", 10.0) > 1.5 * measure("ab", 10.0));
+        assert!(text_width("思考", 10.0) > 1.5 * text_width("ab", 10.0));
     }
 
     #[test]
@@ -66,7 +69,7 @@ mod tests {
             short.starts_with("deep") && short.ends_with("uct") && short.contains('…'),
             "{short}"
         );
-        assert!(measure(&short, 12.0) <= 120.0);
+        assert!(text_width(&short, 12.0) <= 120.0);
         assert_eq!(elide("short", 120.0, 12.0), "short");
     }
 }

@@ -1,16 +1,16 @@
-//! The inks of the charts: a colour on light and one on dark paper.
+//! The inks of the charts, each with a colour on light and a colour on dark paper.
 //!
-//! Charts name an [`Ink`]. plotters writes its light colour, and the CSS made here replaces it by the colour of the
-//! page's theme. So the same SVG works embedded, where it follows the page's toggle, and alone, with the CSS inside it.
+//! A chart uses an [`Ink`]. plotters writes its light colour, and the CSS replaces it by the colour of the page's
+//! theme. So the same SVG works in a page, where it follows the page's toggle, and as a file with the CSS inside it.
 //! The inks of series are based on those of Okabe and Ito, changed until each has a contrast of at least 3:1 against
-//! its paper. The hatching has this contrast against the covered area. No chart depends on inks alone.
+//! its paper. The hatching has this contrast against the covered area. No chart depends on colours alone.
 
 use plotters::style::RGBColor;
 use std::fmt::Write as _;
 
 macro_rules! inks {
     ($($ink:ident, $class:literal, $light:literal, $dark:literal;)*) => {
-        /// The role of a mark, with its colours in both themes.
+        /// The role of a drawn element, with its colours in both themes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Ink { $(#[doc = concat!("`", $class, "`: ", $light, " on light, ", $dark, " on dark.")] $ink,)* }
 
@@ -48,23 +48,23 @@ inks! {
 }
 
 /// The number of inks for heatmaps.
-pub(crate) const STEPS: usize = 7;
+pub(crate) const HEATMAP_INKS: usize = 7;
 
 /// The number of inks for series.
-const SERIES: usize = 8;
+const SERIES_INKS: usize = 8;
 
 impl Ink {
-    /// Returns an ink for series. The first two belong to the setting in use and the chosen one.
+    /// Returns the ink of a series. The first two are those of the setting in use and the chosen setting.
     pub(crate) fn series(nth: usize) -> Self {
-        INKS[Self::Current as usize + nth % SERIES].0
+        INKS[Self::Current as usize + nth % SERIES_INKS].0
     }
 
-    /// Returns an ink for heatmaps, from low to high.
-    pub(crate) fn step(nth: usize) -> Self {
-        INKS[Self::Sequence0 as usize + nth.min(STEPS - 1)].0
+    /// Returns the ink of a step of heatmaps. Step 0 is the lowest.
+    pub(crate) fn heatmap_step(nth: usize) -> Self {
+        INKS[Self::Sequence0 as usize + nth.min(HEATMAP_INKS - 1)].0
     }
 
-    /// Returns the light colour for plotters. In the SVG it identifies the ink.
+    /// Returns the light colour for plotters. In the SVG, the colour identifies the ink.
     pub(crate) fn color(self) -> RGBColor {
         let part = |at: usize| u8::from_str_radix(&self.light()[at..at + 2], 16).unwrap_or(0);
         RGBColor(part(1), part(3), part(5))
@@ -76,8 +76,10 @@ impl Ink {
     }
 }
 
-/// Returns the variables of both themes, `--c-<ink>`: light by default, dark by the system's preference or by
-/// `data-theme` on the root element of a page. Printing is light.
+/// Returns the CSS variables `--c-<ink>` of both themes.
+///
+/// They are light by default, and dark by the preference of the system or by `data-theme` on the root element of a
+/// page. Print is light.
 pub(crate) fn variables_css() -> String {
     let list = |dark: bool| {
         INKS.iter().fold(String::new(), |mut css, ink| {
@@ -131,7 +133,7 @@ mod tests {
     #[test]
     fn series_and_hatching_are_seen_in_both_themes() {
         let of = |ink: Ink| (INKS[ink as usize].2, INKS[ink as usize].3);
-        let pairs = (0..SERIES).map(|nth| (Ink::series(nth), Ink::Paper));
+        let pairs = (0..SERIES_INKS).map(|nth| (Ink::series(nth), Ink::Paper));
         for (ink, ground) in pairs.chain([(Ink::Limit, Ink::Paper), (Ink::Hatch, Ink::Void)]) {
             let (light, dark) = (of(ink), of(ground));
             assert!(contrast(light.0, dark.0) >= 3.0, "{ink:?} on light");

@@ -1,57 +1,57 @@
-//! The calls of an agent's run: a tinted strip and a list.
+//! The calls of an agent's run as a tinted strip and a list.
 //!
-//! Equal calls have an equal tint. Results are folded in the list.
+//! Equal calls have the same tint. Results are collapsed in the list.
 
-use super::text::hide;
+use super::text::redact_text;
 use crate::numbers::count;
 use crate::visible::in_lines;
 use deadloop_score::{CallRecord, RunCalls};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The maximum number of kinds of equal calls with a tint of their own.
-const TINTS: usize = 6;
+/// The maximum number of tints. Each is for one group of equal calls.
+const MAX_TINTS: usize = 6;
 
-/// The calls of a run, ready for the page.
+/// The calls of a run, prepared for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct CallsView {
-    /// The sentence with the number of calls and the range shown.
+    /// The sentence with the number of calls and the range that is shown.
     told: String,
-    /// The boxes of the strip.
-    boxes: Vec<Box>,
-    /// The starts of turns in thousandths of the strip.
+    /// The boxes of the strip, one for each call.
+    boxes: Vec<CallBox>,
+    /// The positions at which turns start, in thousandths of the strip.
     turns: Vec<f64>,
     rows: Vec<CallRow>,
 }
 
-/// A call on the strip: its place, width, tint and title.
+/// The box of a call on the strip. Positions and widths are in thousandths of the strip.
 #[derive(Debug, Clone, Serialize)]
-struct Box {
+struct CallBox {
     at: f64,
     width: f64,
     tint: String,
     title: String,
 }
 
-/// Adjacent equal calls with equal results.
+/// A row of the list: adjacent equal calls with equal results.
 #[derive(Debug, Clone, Default, Serialize)]
 struct CallRow {
-    /// The numbers of the calls: `12` or `12–26`.
+    /// The numbers of the calls, such as `12` or `12–26`.
     at: String,
     turn: String,
     tint: String,
     name: String,
     arguments: String,
-    /// The repetition in words, for example `15 times in a row; the call of 3`.
+    /// The repetition in words, such as `15 times in a row; the call of 3`.
     again: String,
     error: bool,
-    /// The title of the fold, and the beginning of the result.
+    /// The title of the collapsed result, and the beginning of the result.
     result: Option<(String, String)>,
 }
 
-/// Prepares the calls of a run. With `by_turns`, the strip has `length` turns, else `length` calls.
+/// Prepares the calls of a run for the page. The strip has `length` turns if `by_turns`, otherwise `length` calls.
 pub(super) fn calls_view(calls: &RunCalls, by_turns: bool, length: u64) -> CallsView {
-    let tints = tints(calls);
+    let tints = assign_tints(calls);
     let tint = |call: &CallRecord| {
         tints
             .get(&call.same)
@@ -59,45 +59,45 @@ pub(super) fn calls_view(calls: &RunCalls, by_turns: bool, length: u64) -> Calls
     };
     let thousandths =
         |n: u64| (n.min(length) as f64 / length.max(1) as f64 * 10_000.0).round() / 10.0;
-    let place = |call: &CallRecord| if by_turns { call.turn } else { call.at };
-    let one = |call: &CallRecord| Box {
-        at: thousandths(place(call) - 1),
+    let position = |call: &CallRecord| if by_turns { call.turn } else { call.at };
+    let call_box = |call: &CallRecord| CallBox {
+        at: thousandths(position(call) - 1),
         width: (1000.0 / length.max(1) as f64).max(0.5),
         tint: tint(call),
         title: format!(
             "call {}, turn {}: {}",
             count(call.at),
             count(call.turn),
-            line(&call.name)
+            to_visible(&call.name)
         ),
     };
     let mut turns: Vec<f64> = Vec::new();
     for pair in calls.list.windows(2) {
         if pair[0].turn != pair[1].turn {
-            turns.push(thousandths(place(&pair[1]) - 1));
+            turns.push(thousandths(position(&pair[1]) - 1));
         }
     }
     CallsView {
-        told: summary(calls),
-        boxes: calls.list.iter().map(one).collect(),
+        told: summarize(calls),
+        boxes: calls.list.iter().map(call_box).collect(),
         turns,
-        rows: rows(calls, &tint),
+        rows: group_rows(calls, &tint),
     }
 }
 
-/// Returns the tints of the most frequently repeated calls. Other calls have no tint.
-fn tints(calls: &RunCalls) -> BTreeMap<u64, usize> {
+/// Returns the tints of the most frequently repeated calls, by the number of the first equal call.
+fn assign_tints(calls: &RunCalls) -> BTreeMap<u64, usize> {
     let mut times: BTreeMap<u64, usize> = BTreeMap::new();
     for call in &calls.list {
         *times.entry(call.same).or_default() += 1;
     }
-    let mut again: Vec<(u64, usize)> = times.into_iter().filter(|(_, n)| *n > 1).collect();
-    again.sort_by_key(|(first, n)| (std::cmp::Reverse(*n), *first));
-    let tinted = again.into_iter().take(TINTS).enumerate();
+    let mut repeated: Vec<(u64, usize)> = times.into_iter().filter(|(_, n)| *n > 1).collect();
+    repeated.sort_by_key(|(first, n)| (std::cmp::Reverse(*n), *first));
+    let tinted = repeated.into_iter().take(MAX_TINTS).enumerate();
     tinted.map(|(n, (first, _))| (first, n)).collect()
 }
 
-fn summary(calls: &RunCalls) -> String {
+fn summarize(calls: &RunCalls) -> String {
     let (of, turns) = (count(calls.of), count(calls.turns));
     let s = |n: u64| if n == 1 { "" } else { "s" };
     let all = format!("{of} call{} in {turns} turn{}", s(calls.of), s(calls.turns));
@@ -113,21 +113,21 @@ fn summary(calls: &RunCalls) -> String {
     }
 }
 
-/// Returns a row for each stretch of equal calls with equal results.
-fn rows(calls: &RunCalls, tint: &dyn Fn(&CallRecord) -> String) -> Vec<CallRow> {
+/// Returns a row for each sequence of equal calls with equal results.
+fn group_rows(calls: &RunCalls, tint: &dyn Fn(&CallRecord) -> String) -> Vec<CallRow> {
     let alike =
         |a: &CallRecord, b: &CallRecord| a.same == b.same && a.pair == b.pair && a.pair.is_some();
-    let stretches = calls.list.chunk_by(alike);
+    let sequences = calls.list.chunk_by(alike);
     // Arguments are kept only with the first of equal calls.
-    let said = calls.list.iter().filter(|call| !call.arguments.is_empty());
-    let said: BTreeMap<u64, &str> = said
+    let arguments = calls.list.iter().filter(|call| !call.arguments.is_empty());
+    let arguments: BTreeMap<u64, &str> = arguments
         .map(|call| (call.same, call.arguments.as_str()))
         .collect();
-    let row = |stretch: &[CallRecord]| {
-        let (Some(first), Some(last)) = (stretch.first(), stretch.last()) else {
+    let row = |sequence: &[CallRecord]| {
+        let (Some(first), Some(last)) = (sequence.first(), sequence.last()) else {
             return CallRow::default();
         };
-        let times = stretch.len();
+        let times = sequence.len();
         let mut again = Vec::new();
         if times > 1 {
             again.push(format!("{times} times in a row"));
@@ -158,26 +158,26 @@ fn rows(calls: &RunCalls, tint: &dyn Fn(&CallRecord) -> String) -> Vec<CallRow> 
             at: span(first.at, last.at),
             turn: span(first.turn, last.turn),
             tint: tint(first),
-            name: line(&first.name),
-            arguments: line(said.get(&first.same).copied().unwrap_or_default()),
+            name: to_visible(&first.name),
+            arguments: to_visible(arguments.get(&first.same).copied().unwrap_or_default()),
             again: again.join("; "),
             error: first.error,
             result,
         }
     };
-    stretches.map(row).collect()
+    sequences.map(row).collect()
 }
 
-/// Formats untrusted text on one line.
-fn line(text: &str) -> String {
+/// Makes every char of an untrusted text visible, on one line.
+fn to_visible(text: &str) -> String {
     crate::visible::visible(text).into_owned()
 }
 
-/// Hides the texts of calls.
+/// Hides the texts of the calls.
 pub(super) fn redact(calls: &mut RunCalls) {
     for call in &mut calls.list {
         for text in [&mut call.name, &mut call.arguments, &mut call.result] {
-            *text = hide(text);
+            *text = redact_text(text);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The transcripts that a report opens, grouped by kind of error.
+//! The transcripts that a report opens, grouped by the kind of error.
 //!
 //! | file | content |
 //! |---|---|
-//! | `drill/open.rs` | one transcript: its strip, the alarm of every setting, the command that explains it |
-//! | `drill/calls.rs` | the calls of a run: a strip with equal calls in equal tint, a list with folded results |
+//! | `drill/transcript_panel.rs` | one transcript: its strip, the alarm of every setting, the command that explains it |
+//! | `drill/calls.rs` | the calls of a run: a strip with equal calls in equal tint, a list with collapsed results |
 //! | `drill/text.rs` | the text with its copies in two tints, and redaction |
 
 mod calls;
@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 pub(crate) use text::redact;
 use transcript_panel::TranscriptPanel;
 
-/// The transcripts of one group.
+/// The opened transcripts of one group, prepared for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Drill {
+pub(crate) struct OpenedGroup {
     /// The name of the group: `false-alarm`, `miss`, `late-hit`, `fired`.
     name: &'static str,
     title: &'static str,
@@ -28,8 +28,8 @@ pub(crate) struct Drill {
     opened: Vec<TranscriptPanel>,
 }
 
-/// Returns every group with an opened transcript.
-pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
+/// Returns the groups that have an opened transcript.
+pub(crate) fn open_groups(data: &ReportData) -> Vec<OpenedGroup> {
     let Some((head, opened)) = &data.opened else {
         return Vec::new();
     };
@@ -42,13 +42,13 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
             list.push(row);
         }
     }
-    let of_group = |group: Group| {
+    let open_group = |group: Group| {
         let opened: Vec<TranscriptPanel> = opened
             .iter()
             .filter(|one| one.group == group)
             .filter_map(|one| TranscriptPanel::new(data, one, rows.get(one.transcript.as_str())?))
             .collect();
-        let (name, title, reading) = words(group);
+        let (name, title, reading) = group_texts(group);
         let all = head.all.get(&group).copied().unwrap_or(0);
         let shown = opened.len() as u64;
         let rest = match all.saturating_sub(shown) {
@@ -62,17 +62,17 @@ pub(crate) fn drill(data: &ReportData) -> Vec<Drill> {
         };
         let disputed = head.disputed().filter(|_| group == Group::FalseAlarm);
         let disputed = disputed.map_or(String::new(), |many| format!(" {many}"));
-        (!opened.is_empty()).then_some(Drill {
+        (!opened.is_empty()).then_some(OpenedGroup {
             name,
             title,
             note: format!("{reading} {rest}{disputed}"),
             opened,
         })
     };
-    Group::ALL.into_iter().filter_map(of_group).collect()
+    Group::ALL.into_iter().filter_map(open_group).collect()
 }
 
-/// Returns a sentence about the texts that were left out.
+/// Returns a sentence about the texts that were left out. `None` if none were.
 pub(crate) fn texts_note(data: &ReportData) -> Option<String> {
     let (head, _) = data.opened.as_ref()?;
     match (head.texts, head.without_text) {
@@ -87,7 +87,8 @@ pub(crate) fn texts_note(data: &ReportData) -> Option<String> {
     }
 }
 
-fn words(group: Group) -> (&'static str, &'static str, &'static str) {
+/// Returns the name of a group, its title and its explanation.
+fn group_texts(group: Group) -> (&'static str, &'static str, &'static str) {
     match group {
         Group::FalseAlarm => (
             "false-alarm",

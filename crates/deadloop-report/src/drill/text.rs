@@ -1,4 +1,4 @@
-//! The text of a transcript in runs of equal look, without invisible chars.
+//! The text of a transcript as runs of one style, without invisible chars.
 
 use super::calls;
 use crate::data::ReportData;
@@ -7,27 +7,27 @@ use crate::visible::in_lines;
 use deadloop_score::ExcerptPart;
 use serde::Serialize;
 
-/// A part of the text, ready for the page.
+/// A part of a transcript's text, prepared for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct TextView {
     place: String,
     runs: Vec<StyledRun>,
 }
 
-/// A run of text with one look.
+/// A run of chars of one style.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(super) struct StyledRun {
-    /// The marks right before the run.
+    /// The annotations right before the run.
     pins: Vec<String>,
-    /// The tint: `a` and `b` in turn for copies, else empty.
+    /// The tint: `a` or `b` in turn for copies, otherwise empty.
     tint: &'static str,
     text: String,
 }
 
-/// Prepares a part of the text.
+/// Prepares a part of a transcript's text for the page.
 pub(super) fn text_view(part: &ExcerptPart) -> TextView {
     let place = match part.channel.as_str() {
-        // The positions of calls and turns are no chars of their text.
+        // Positions of calls and turns do not count chars.
         channel @ ("tools" | "turns") => format!("{channel}, as text"),
         channel => format!(
             "{channel}, chars {} to {} of {}",
@@ -38,12 +38,12 @@ pub(super) fn text_view(part: &ExcerptPart) -> TextView {
     };
     TextView {
         place,
-        runs: runs(part),
+        runs: split_runs(part),
     }
 }
 
-/// Cuts the text into runs at copies and marks.
-fn runs(part: &ExcerptPart) -> Vec<StyledRun> {
+/// Splits a part of a text into runs at its copies and annotations.
+fn split_runs(part: &ExcerptPart) -> Vec<StyledRun> {
     let mut runs: Vec<StyledRun> = Vec::new();
     let mut copy = 0;
     for (at, c) in (part.from..).zip(part.text.chars()) {
@@ -76,8 +76,9 @@ fn runs(part: &ExcerptPart) -> Vec<StyledRun> {
     runs
 }
 
-/// Hides the texts of transcripts: letters become `x` or `X`, digits `0`. White space, punctuation and copies stay.
-/// Redacting twice changes nothing.
+/// Hides the texts of transcripts. Letters become `x` or `X`, and digits become `0`.
+///
+/// White space, punctuation and copies are kept. Redacting twice is the same as once.
 pub(crate) fn redact(data: &mut ReportData) {
     data.redacted = true;
     let Some((head, opened)) = &mut data.opened else {
@@ -85,21 +86,21 @@ pub(crate) fn redact(data: &mut ReportData) {
     };
     head.redacted = true;
     for one in opened.iter_mut() {
-        one.why = hidden_quotes(&one.why, '"');
-        one.remedy = hidden_quotes(&one.remedy, '\'');
+        one.why = redact_quotes(&one.why, '"');
+        one.remedy = redact_quotes(&one.remedy, '\'');
         for part in &mut one.parts {
-            part.text = hide(&part.text);
+            part.text = redact_text(&part.text);
         }
         one.calls.iter_mut().for_each(calls::redact);
     }
 }
 
 /// Hides every letter and digit of a text.
-pub(super) fn hide(text: &str) -> String {
-    text.chars().map(hide_char).collect()
+pub(super) fn redact_text(text: &str) -> String {
+    text.chars().map(redact_char).collect()
 }
 
-fn hide_char(c: char) -> char {
+fn redact_char(c: char) -> char {
     match c {
         c if c.is_numeric() => '0',
         c if c.is_uppercase() => 'X',
@@ -108,15 +109,16 @@ fn hide_char(c: char) -> char {
     }
 }
 
-/// Hides the quoted text of a sentence, from the first quotation mark to the last. So a quotation mark inside the
-/// quoted text cannot reveal a part of it.
-fn hidden_quotes(sentence: &str, mark: char) -> String {
+/// Hides the quoted text of a sentence, from the first quotation mark to the last.
+///
+/// A quotation mark inside the quoted text so cannot reveal a part of it.
+fn redact_quotes(sentence: &str, mark: char) -> String {
     let (Some(first), Some(last)) = (sentence.find(mark), sentence.rfind(mark)) else {
         return sentence.to_owned();
     };
     let (before, rest) = sentence.split_at(first);
     let (quoted, after) = rest.split_at(last - first);
-    let quoted: String = quoted.chars().map(hide_char).collect();
+    let quoted: String = quoted.chars().map(redact_char).collect();
     format!("{before}{quoted}{after}")
 }
 

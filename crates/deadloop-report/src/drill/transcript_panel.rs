@@ -1,6 +1,6 @@
-//! An opened transcript, ready for the page.
+//! [`TranscriptPanel`]: an opened transcript, prepared for the page.
 //!
-//! It has a strip with the alarm of every setting, and the command that explains it.
+//! The panel has a strip with the alarm of every setting, and the command that explains the transcript.
 
 use super::calls;
 use super::text::{self, TextView};
@@ -12,40 +12,40 @@ use deadloop_score::measure::{ENDED, SAVED};
 use deadloop_score::{Count, Group, OpenCase};
 use serde::Serialize;
 
-/// The maximum number of other guards that are named as a remedy.
-const OTHERS: usize = 2;
+/// The maximum number of other guards that are suggested as a remedy.
+const MAX_REMEDY_GUARDS: usize = 2;
 
-/// An opened transcript, ready for the page.
+/// An opened transcript, prepared for the page.
 #[derive(Debug, Clone, Serialize)]
 pub(super) struct TranscriptPanel {
     id: String,
-    /// The id in links.
+    /// The id, encoded for links.
     link: String,
     model: String,
     verdict: &'static str,
     kind: String,
-    /// The size of the error, in words and as a number.
+    /// The size of the error, in words and as a number of units.
     badness: (String, u64),
     channel: String,
     length: String,
-    /// The onset or the alarm, for sorting.
+    /// The position of the onset, or else of the alarm, for sorting.
     onset: u64,
-    /// The strip in words, for readers who do not see it.
+    /// A description of the strip, for readers who do not see it.
     strip: String,
-    /// The labelled span in thousandths of the strip: start and width.
+    /// The start and the width of the labelled span, in thousandths of the strip.
     span: Option<(f64, f64)>,
-    /// The checkpoints of the setting, in thousandths of the strip.
+    /// The positions of the setting's checkpoints, in thousandths of the strip.
     checkpoints: Vec<f64>,
     ticks: Vec<Tick>,
-    /// The settings without an alarm on the transcript.
+    /// The names of the settings without an alarm on the transcript.
     silent: Vec<String>,
     labels: Vec<String>,
     why: String,
-    /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
+    /// The verdict of the offline finder on a wrong alarm. Empty in other groups.
     looks_like: String,
-    /// The changes that would help here.
+    /// The remedies to try on this transcript.
     to_do: Vec<String>,
-    /// The language tag.
+    /// The language tag of the transcript.
     lang: Option<String>,
     parts: Vec<TextView>,
     /// The calls of an agent's run.
@@ -53,74 +53,76 @@ pub(super) struct TranscriptPanel {
     command: String,
 }
 
-/// An alarm on the strip.
+/// The alarm of a setting on the strip.
 #[derive(Debug, Clone, Serialize)]
 struct Tick {
     at: f64,
     position: String,
     name: String,
-    /// The name, shortened to fit beside others.
+    /// The name of the setting, shortened to fit beside others.
     brief: String,
     role: &'static str,
 }
 
-/// A transcript being prepared: its row under the setting in focus, and the length of its strip.
+/// A transcript whose panel is being prepared.
 struct PanelDraft<'d> {
     data: &'d ReportData,
+    /// The outcome under the setting in focus.
     row: &'d OutcomeRow,
+    /// The length of the strip, in the unit of its channel.
     length: u64,
 }
 
-/// The room in pixels for a setting's name beside the others. The plane and the tables have it whole.
-const NAME_ROOM: f64 = 320.0;
+/// The room for a setting's name beside others, in pixels.
+const NAME_ROOM_PIXELS: f64 = 320.0;
 
 impl TranscriptPanel {
-    /// Prepares a transcript with its rows under every setting. `None` if the setting in focus has no row.
+    /// Prepares the panel of a transcript from its rows under every setting. `None` if the setting in focus has no row.
     pub(super) fn new(data: &ReportData, one: &OpenCase, rows: &[&OutcomeRow]) -> Option<Self> {
-        let is_asked = |row: &&&OutcomeRow| {
+        let is_in_focus = |row: &&&OutcomeRow| {
             let setting = data.settings.get(row.setting);
             setting.is_some_and(|setting| setting.id == one.setting)
         };
-        let row: &OutcomeRow = rows.iter().find(is_asked)?;
+        let row: &OutcomeRow = rows.iter().find(is_in_focus)?;
         let length = row.length.unwrap_or(0).max(1);
         let view = PanelDraft { data, row, length };
         let kind = row.kind.clone().or(row.alarm_kind.clone());
-        let shown = |text: &str| visible(text).into_owned();
+        let escape = |text: &str| visible(text).into_owned();
         Some(Self {
-            id: shown(&row.transcript),
-            link: link(&row.transcript),
-            model: shown(&row.model),
+            id: escape(&row.transcript),
+            link: encode_link(&row.transcript),
+            model: escape(&row.model),
             verdict: row.verdict.name(),
             kind: kind.unwrap_or_default().to_string(),
-            badness: badness(one.group, row),
+            badness: error_size(one.group, row),
             channel: row.channel.as_deref().unwrap_or_default().to_owned(),
             length: count(length),
             onset: row.onset.or(row.alarm_at).unwrap_or(0),
-            strip: strip(row),
-            span: view.span(),
-            checkpoints: view.checkpoints(),
+            strip: describe_strip(row),
+            span: view.span_on_strip(),
+            checkpoints: view.checkpoints_on_strip(),
             ticks: view.ticks(rows),
             silent: view.names_without_alarm(rows),
-            labels: one.labels.iter().map(|label| shown(label)).collect(),
-            why: shown(&one.why),
-            looks_like: shown(&one.looks_like),
-            to_do: view.to_do(one, rows),
-            lang: one.lang.as_deref().map(shown),
+            labels: one.labels.iter().map(|label| escape(label)).collect(),
+            why: escape(&one.why),
+            looks_like: escape(&one.looks_like),
+            to_do: view.remedies(one, rows),
+            lang: one.lang.as_deref().map(escape),
             parts: one.parts.iter().map(text::text_view).collect(),
-            calls: view.calls(one),
-            command: command(row),
+            calls: view.calls_view(one),
+            command: explain_command(row),
         })
     }
 }
 
 impl PanelDraft<'_> {
     /// Converts a position to thousandths of the strip.
-    fn place(&self, at: u64) -> f64 {
+    fn thousandths(&self, at: u64) -> f64 {
         (at.min(self.length) as f64 / self.length as f64 * 10_000.0).round() / 10.0
     }
 
-    /// Returns whether the strip counts turns, as opposed to calls. `None` for text.
-    fn of_run(&self) -> Option<bool> {
+    /// Returns whether the strip counts turns or, if `false`, calls. `None` for text.
+    fn counts_turns(&self) -> Option<bool> {
         match self.row.channel.as_deref() {
             Some("turns") => Some(true),
             Some("tools") => Some(false),
@@ -128,10 +130,10 @@ impl PanelDraft<'_> {
         }
     }
 
-    fn calls(&self, one: &OpenCase) -> Option<calls::CallsView> {
+    fn calls_view(&self, one: &OpenCase) -> Option<calls::CallsView> {
         let calls = one.calls.as_ref()?;
-        let by_turns = self.of_run().unwrap_or(false);
-        let length = if self.of_run().is_some() {
+        let by_turns = self.counts_turns().unwrap_or(false);
+        let length = if self.counts_turns().is_some() {
             self.length
         } else {
             calls.of
@@ -139,10 +141,10 @@ impl PanelDraft<'_> {
         Some(calls::calls_view(calls, by_turns, length))
     }
 
-    /// Returns the place of an alarm on the strip. On the strip of a run it is counted in calls or turns, whatever its
-    /// channel.
+    /// Returns the position of an alarm on the strip. On the strip of a run it is a number of calls or turns, whatever
+    /// the alarm's channel.
     fn alarm_at(&self, row: &OutcomeRow) -> Option<u64> {
-        let own = match self.of_run() {
+        let own = match self.counts_turns() {
             Some(true) => row.alarm_turns,
             Some(false) => row.alarm_calls,
             None => None,
@@ -150,16 +152,16 @@ impl PanelDraft<'_> {
         own.filter(|_| row.alarm_at.is_some()).or(row.alarm_at)
     }
 
-    fn span(&self) -> Option<(f64, f64)> {
-        let from = self.place(self.row.onset?);
-        let to = self.place(self.row.end.unwrap_or(self.length));
+    fn span_on_strip(&self) -> Option<(f64, f64)> {
+        let from = self.thousandths(self.row.onset?);
+        let to = self.thousandths(self.row.end.unwrap_or(self.length));
         Some((from, (to - from).max(1.0)))
     }
 
-    fn checkpoints(&self) -> Vec<f64> {
-        let all = checkpoints(self.data, self.row.setting).into_iter();
+    fn checkpoints_on_strip(&self) -> Vec<f64> {
+        let all = setting_checkpoints(self.data, self.row.setting).into_iter();
         all.filter(|at| *at < self.length)
-            .map(|at| self.place(at))
+            .map(|at| self.thousandths(at))
             .collect()
     }
 
@@ -167,15 +169,15 @@ impl PanelDraft<'_> {
     fn ticks(&self, rows: &[&OutcomeRow]) -> Vec<Tick> {
         let tick = |other: &&OutcomeRow| {
             let at = other.alarm_at?;
-            let elsewhere = other.channel != self.row.channel;
-            let of = if elsewhere { " in another channel" } else { "" };
-            let name = self.name(other);
+            let is_here = other.channel == self.row.channel;
+            let suffix = if is_here { "" } else { " in another channel" };
+            let name = self.name_of(other);
             Some(Tick {
-                at: self.place(self.alarm_at(other)?),
-                position: count(at) + of,
-                brief: elide(&name, NAME_ROOM, 13.0),
+                at: self.thousandths(self.alarm_at(other)?),
+                position: count(at) + suffix,
+                brief: elide(&name, NAME_ROOM_PIXELS, 13.0),
                 name,
-                role: role(self.data, other, self.row),
+                role: role_of(self.data, other, self.row),
             })
         };
         let mut ticks: Vec<Tick> = rows.iter().filter_map(tick).collect();
@@ -185,13 +187,13 @@ impl PanelDraft<'_> {
 
     fn names_without_alarm(&self, rows: &[&OutcomeRow]) -> Vec<String> {
         let without = rows.iter().filter(|row| row.alarm_at.is_none());
-        let names = without.map(|row| elide(&self.name(row), NAME_ROOM, 13.0));
+        let names = without.map(|row| elide(&self.name_of(row), NAME_ROOM_PIXELS, 13.0));
         names.collect()
     }
 
-    /// Returns the remedies that are known from the data: a label to review, the change that was tried, and the other
-    /// named guards that judge the transcript right.
-    fn to_do(&self, one: &OpenCase, rows: &[&OutcomeRow]) -> Vec<String> {
+    /// Returns the remedies that the data suggests: a label to review, the change that was tried, and other named
+    /// guards that judge the transcript right.
+    fn remedies(&self, one: &OpenCase, rows: &[&OutcomeRow]) -> Vec<String> {
         let mut to_do = Vec::new();
         if one.unlabelled_loop {
             let label = "The label may lack a loop: deadloop label CORPUS --disputes . lists it for review.";
@@ -212,17 +214,18 @@ impl PanelDraft<'_> {
         to_do.extend(
             others
                 .into_iter()
-                .take(OTHERS)
+                .take(MAX_REMEDY_GUARDS)
                 .map(|(_, sentence)| sentence),
         );
         to_do
     }
 
-    /// Describes the outcome of another setting here and on all transcripts. Returns its objective too, for sorting.
+    /// Compares another setting with the one in focus, here and on all transcripts. Returns its objective, for sorting,
+    /// and a sentence.
     fn compare(&self, other: &OutcomeRow) -> Option<(f64, String)> {
         let total = |setting: usize| self.data.score(setting, ALL_MODELS);
         let (now, then) = (total(self.row.setting)?, total(other.setting)?);
-        let both = |write: fn(Option<f64>) -> String, measure| {
+        let change = |write: fn(Option<f64>) -> String, measure| {
             format!(
                 "{} → {}",
                 write(now.value(measure)),
@@ -237,18 +240,18 @@ impl PanelDraft<'_> {
         };
         let sentence = format!(
             "{} {here}. On all transcripts: wrong alarms {} → {}, transient stops {} → {}, ended {}, saved {}.",
-            self.name(other),
+            self.name_of(other),
             now_tally.wrong(),
             then_tally.wrong(),
             stops[0],
             stops[1],
-            both(percent, &ENDED),
-            both(percent, &SAVED)
+            change(percent, &ENDED),
+            change(percent, &SAVED)
         );
         Some((self.data.run.objective.merit(then)?, sentence))
     }
 
-    fn name(&self, row: &OutcomeRow) -> String {
+    fn name_of(&self, row: &OutcomeRow) -> String {
         let (data, this) = (self.data, Some(row.setting));
         if data.ships() && data.held_for(&self.row.model) == this || data.chosen() == this {
             "settings.toml".to_owned()
@@ -259,7 +262,7 @@ impl PanelDraft<'_> {
 }
 
 /// Describes the strip in words.
-fn strip(row: &OutcomeRow) -> String {
+fn describe_strip(row: &OutcomeRow) -> String {
     let onset = row.onset.map(|at| format!("onset {}", count(at)));
     let alarm = row.alarm_at.map_or_else(
         || "no alarm".to_owned(),
@@ -270,7 +273,7 @@ fn strip(row: &OutcomeRow) -> String {
     parts.join(", ")
 }
 
-fn role(data: &ReportData, other: &OutcomeRow, focus: &OutcomeRow) -> &'static str {
+fn role_of(data: &ReportData, other: &OutcomeRow, focus: &OutcomeRow) -> &'static str {
     match data.settings.get(other.setting).map(|setting| setting.role) {
         _ if other.setting == focus.setting => "focus",
         Some(Role::InUse) => "current",
@@ -278,7 +281,8 @@ fn role(data: &ReportData, other: &OutcomeRow, focus: &OutcomeRow) -> &'static s
     }
 }
 
-fn badness(group: Group, row: &OutcomeRow) -> (String, u64) {
+/// Returns the size of an error, in words and as a number of units.
+fn error_size(group: Group, row: &OutcomeRow) -> (String, u64) {
     let number = match group {
         Group::FalseAlarm => row.lost.unwrap_or(0),
         Group::LateHit => row.latency.unwrap_or(0.0) as u64,
@@ -297,8 +301,8 @@ fn badness(group: Group, row: &OutcomeRow) -> (String, u64) {
     (format!("{what} {}", count(number)), number)
 }
 
-/// Returns the checkpoints among the values of a setting.
-fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
+/// Returns the checkpoints in the parameters of a setting.
+fn setting_checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
     let Some(setting) = data.settings.get(setting) else {
         return Vec::new();
     };
@@ -310,8 +314,8 @@ fn checkpoints(data: &ReportData, setting: usize) -> Vec<u64> {
         .collect()
 }
 
-/// Encodes an id for a link: letters, digits and `-_.~` as they are, every other byte as `%` and hex.
-pub(super) fn link(id: &str) -> String {
+/// Percent-encodes an id for a link, except letters, digits and `-_.~`.
+pub(super) fn encode_link(id: &str) -> String {
     let byte = |b: u8| match b {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(b).into(),
         b => format!("%{b:02X}"),
@@ -319,13 +323,14 @@ pub(super) fn link(id: &str) -> String {
     id.bytes().map(byte).collect::<String>()
 }
 
-/// Returns the command that explains the transcript, for the folder of the page. The manifest there has the corpus and
-/// the settings.
-fn command(row: &OutcomeRow) -> String {
+/// Returns the command that explains the transcript, to be run in the folder of the page.
+///
+/// The manifest there has the corpus and the settings.
+fn explain_command(row: &OutcomeRow) -> String {
     format!("deadloop explain . {}", quote(&visible(&row.transcript)))
 }
 
-/// Quotes a word for a POSIX shell.
+/// Quotes a word for a POSIX shell, if it needs quotes.
 fn quote(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%=".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -341,6 +346,6 @@ mod tests {
 
     #[test]
     fn links_hold_nothing_that_markup_knows() {
-        assert_eq!(link("a/b <想>"), "a%2Fb%20%3C%E6%83%B3%3E");
+        assert_eq!(encode_link("a/b <想>"), "a%2Fb%20%3C%E6%83%B3%3E");
     }
 }

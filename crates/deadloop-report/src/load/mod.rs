@@ -1,4 +1,4 @@
-//! The reader of result folders. No other module depends on their columns.
+//! The reader of result folders. No other module depends on the columns of their tables.
 
 mod outcomes;
 mod run;
@@ -18,33 +18,34 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-/// The reason why a folder could not be read.
+/// The error for a result folder that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// A file is missing or broken.
+    /// A file is missing or cannot be parsed.
     #[error(transparent)]
     File(#[from] FileError),
     /// A file has an invalid row.
     #[error("{file}: row {row}: {what}")]
     Row {
-        /// The file.
+        /// The name of the file.
         file: &'static str,
-        /// The row, from 1.
+        /// The number of the row, from 1.
         row: usize,
         /// The problem, and the expected value.
         what: String,
     },
 }
 
-/// The number of models whose cells make a line in a chart. For other models only named and chosen settings are kept.
-const CURVES: usize = 8;
+/// The maximum number of models whose cells are loaded, to draw a line. For other models only named and chosen settings
+/// are.
+const MAX_MODELS_WITH_LINE: usize = 8;
 
 /// Reads a result folder of `replay`, `sweep`, `tune`, `repair` or `budget`.
 pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let manifest = Manifest::read(dir)?;
     if ["repair", "budget"].contains(&manifest.command.as_str()) {
         return Ok(ReportData {
-            run: run::run(&manifest, 0, 0),
+            run: run::run_info(&manifest, 0, 0),
             summary: manifest.summary,
             ..ReportData::default()
         });
@@ -52,7 +53,7 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
     let results = ResultFolder::read(dir)?;
     let scores = ScoreFrame::new(&results);
     let mut data = ReportData {
-        run: run::run(
+        run: run::run_info(
             &results.manifest,
             scores.largest_count("unlabelled"),
             scores.largest_count("errors"),
@@ -68,14 +69,14 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
         .into_iter()
         .flat_map(|rows| texts(rows, "setting").flatten())
         .collect();
-    let named = |id: &str| chosen.contains(id) || settings.role(id).0 != Role::Cell;
-    let rows = scores.rows(&data, &named);
-    (data.scores, data.by) = scores.read(&rows, &data, &mut settings);
+    let is_named = |id: &str| chosen.contains(id) || settings.role_of(id).0 != Role::Cell;
+    let rows = scores.select_rows(&data, &is_named);
+    (data.scores, data.by) = scores.read_rows(&rows, &data, &mut settings);
     if let Some(rows) = choices {
-        data.choices = choice_rows(rows, &mut settings);
+        data.choices = read_choices(rows, &mut settings);
     }
-    let single = choices.is_none() && results.manifest.settings.len() < 2;
-    outcomes::read(dir, single, &mut settings, &mut data)?;
+    let is_single = choices.is_none() && results.manifest.settings.len() < 2;
+    outcomes::add_outcomes(dir, is_single, &mut settings, &mut data)?;
     data.opened = read_excerpts(dir)?;
     data.redacted = data.opened.as_ref().is_some_and(|(head, _)| head.redacted);
     data.settings = settings.list;
@@ -85,19 +86,20 @@ pub fn load(dir: &Path) -> Result<ReportData, LoadError> {
 /// The rows of scores.parquet in the unit of choice.
 struct ScoreFrame<'r> {
     frame: &'r DataFrame,
-    /// The index, setting, field and value of each row.
+    /// The key of each row.
     keys: Vec<ScoreKey<'r>>,
 }
 
+/// The key of a row: its index, its setting, and the field and the value of its slice.
 #[derive(Clone, Copy)]
 struct ScoreKey<'r> {
-    at: usize,
+    index: usize,
     setting: &'r str,
     by: &'r str,
     value: Option<&'r str>,
 }
 
-/// A row with its rate of wrong alarms and its height in the plane.
+/// The rate of wrong alarms and the height of a setting in the plane, and the key of its row.
 type PlanePoint<'r> = (f64, f64, ScoreKey<'r>);
 
 impl<'r> ScoreFrame<'r> {
@@ -107,10 +109,10 @@ impl<'r> ScoreFrame<'r> {
         let names = texts(frame, "setting").zip(texts(frame, "by"));
         let rows = names.zip(texts(frame, "value")).zip(texts(frame, "unit"));
         let mut keys = Vec::new();
-        for (at, (((setting, by), value), own)) in rows.enumerate() {
+        for (index, (((setting, by), value), own)) in rows.enumerate() {
             if let (Some(setting), Some(by), true) = (setting, by, own == Some(unit)) {
                 keys.push(ScoreKey {
-                    at,
+                    index,
                     setting,
                     by,
                     value,
@@ -120,14 +122,15 @@ impl<'r> ScoreFrame<'r> {
         Self { frame, keys }
     }
 
-    fn total(&self) -> impl Iterator<Item = ScoreKey<'r>> {
+    fn totals(&self) -> impl Iterator<Item = ScoreKey<'r>> {
         self.keys.iter().copied().filter(|key| key.by == TOTAL)
     }
 
-    /// Returns the largest value of a count among settings.
+    /// Returns the maximum of a count's column over all settings.
     fn largest_count(&self, count: &str) -> u64 {
         let counts: Vec<Option<i64>> = ints(self.frame, count).collect();
-        let most = self.total().filter_map(|key| *counts.get(key.at)?).max();
+        let most = self.totals().filter_map(|key| *counts.get(key.index)?);
+        let most = most.max();
         most.and_then(|n| u64::try_from(n).ok()).unwrap_or(0)
     }
 
@@ -139,23 +142,24 @@ impl<'r> ScoreFrame<'r> {
             .collect()
     }
 
-    /// Returns the rows to keep: all models together for every setting, and `named` settings for every model and field.
-    /// For the models with the most loops, the cells that make a line are kept too.
-    fn rows(&self, data: &ReportData, named: &dyn Fn(&str) -> bool) -> Vec<ScoreKey<'r>> {
+    /// Selects the rows to load: all models together for every setting, and named settings for every model and field.
+    ///
+    /// For the models with the most loops, the cells that make a line are selected too.
+    fn select_rows(&self, data: &ReportData, is_named: &dyn Fn(&str) -> bool) -> Vec<ScoreKey<'r>> {
         let models = self.keys.iter().filter(|key| key.by == BY_MODEL);
         let loops: Vec<Option<i64>> = ints(self.frame, "loops").collect();
-        let [rates, heights] = [data.run.wrong(), data.run.height()]
+        let [rates, heights] = [data.run.wrong(), data.run.height_measure()]
             .map(|measure| floats(self.frame, measure.name).collect::<Vec<_>>());
         let mut cells: BTreeMap<&str, (i64, Vec<PlanePoint<'r>>)> = BTreeMap::new();
         for key in models {
             let (most, cells) = cells.entry(key.value.unwrap_or_default()).or_default();
-            *most = loops[key.at].unwrap_or(0).max(*most);
-            let place = rates
-                .get(key.at)
+            *most = loops[key.index].unwrap_or(0).max(*most);
+            let position = rates
+                .get(key.index)
                 .copied()
                 .flatten()
-                .zip(heights.get(key.at).copied().flatten());
-            if let Some((rate, height)) = place.filter(|_| !named(key.setting)) {
+                .zip(heights.get(key.index).copied().flatten());
+            if let Some((rate, height)) = position.filter(|_| !is_named(key.setting)) {
                 cells.push((rate, height, *key));
             }
         }
@@ -164,18 +168,18 @@ impl<'r> ScoreFrame<'r> {
             .map(|(model, (loops, _))| (Reverse(*loops), *model))
             .collect();
         ranked.sort_unstable();
-        let curved: BTreeSet<&str> = ranked
+        let with_line: BTreeSet<&str> = ranked
             .iter()
-            .take(CURVES)
+            .take(MAX_MODELS_WITH_LINE)
             .map(|(_, model)| *model)
             .collect();
-        let is_kept = |key: &&ScoreKey<'r>| key.by == TOTAL || named(key.setting);
+        let is_kept = |key: &&ScoreKey<'r>| key.by == TOTAL || is_named(key.setting);
         let mut kept: Vec<ScoreKey<'r>> = self.keys.iter().filter(is_kept).copied().collect();
         for (_, (_, mut cells)) in cells
             .into_iter()
-            .filter(|(model, _)| curved.contains(model))
+            .filter(|(model, _)| with_line.contains(model))
         {
-            // The steps of the line: cells higher than all with no more wrong alarms.
+            // The line has the cells that are higher than all cells with no more wrong alarms.
             cells.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
             let mut highest = f64::NEG_INFINITY;
             for (_, height, key) in cells {
@@ -188,17 +192,17 @@ impl<'r> ScoreFrame<'r> {
         kept
     }
 
-    /// Reads the scores of some rows: those by setting and model, and those by the other fields.
-    fn read(
+    /// Reads the scores of some rows. The first list is by setting and model, and the second by setting and field.
+    fn read_rows(
         &self,
         rows: &[ScoreKey<'r>],
         data: &ReportData,
         settings: &mut SettingIndex,
     ) -> (Vec<Score>, Vec<FieldScore>) {
-        let places: Vec<IdxSize> = rows.iter().map(|key| key.at as IdxSize).collect();
+        let indices: Vec<IdxSize> = rows.iter().map(|key| key.index as IdxSize).collect();
         let frame = self
             .frame
-            .take(&IdxCa::new("".into(), places))
+            .take(&IdxCa::new("".into(), indices))
             .unwrap_or_default();
         let (mut scores, mut by) = (Vec::new(), Vec::new());
         for (key, read) in rows.iter().zip(Scores::read(&frame, &data.run.worth)) {
@@ -208,7 +212,7 @@ impl<'r> ScoreFrame<'r> {
                 value.is_some_and(|value| limit.admits(value))
             };
             let score = Score {
-                setting: settings.at(key.setting),
+                setting: settings.index_of(key.setting),
                 model: if all {
                     ALL_MODELS
                 } else {
@@ -242,7 +246,7 @@ impl<'r> ScoreFrame<'r> {
     }
 }
 
-/// The settings by id, in the order of the scores.
+/// The settings in the order of the scores, found by id.
 struct SettingIndex {
     list: Vec<SettingRow>,
     index: HashMap<String, usize>,
@@ -263,11 +267,11 @@ impl SettingIndex {
         let tomls: Vec<Option<&str>> = texts(scores.frame, "settings").collect();
         // Equal values in adjacent settings share one allocation.
         let mut last: Vec<Option<Arc<str>>> = vec![None; params.len()];
-        for key in scores.total() {
-            let at = settings.at(key.setting);
+        for key in scores.totals() {
+            let at = settings.index_of(key.setting);
             let values = params.iter().zip(&mut last).map(|(column, last)| {
                 let value = column
-                    .get(key.at)
+                    .get(key.index)
                     .ok()
                     .and_then(|value| cell_text(&value))?;
                 if last.as_deref() != Some(&*value) {
@@ -276,17 +280,17 @@ impl SettingIndex {
                 last.clone()
             });
             settings.list[at].params = values.collect();
-            settings.list[at].toml = tomls.get(key.at).copied().flatten().map(Arc::from);
+            settings.list[at].toml = tomls.get(key.index).copied().flatten().map(Arc::from);
         }
         settings
     }
 
-    /// Returns the index of a setting, and adds it if it is new.
-    fn at(&mut self, id: &str) -> usize {
+    /// Returns the index of a setting, and adds a new setting.
+    fn index_of(&mut self, id: &str) -> usize {
         if let Some(at) = self.index.get(id) {
             return *at;
         }
-        let (role, label) = self.role(id);
+        let (role, label) = self.role_of(id);
         self.list.push(SettingRow {
             id: id.to_owned(),
             label,
@@ -299,16 +303,17 @@ impl SettingIndex {
         self.list.len() - 1
     }
 
-    /// Returns the role and the label of a setting. `chosen` is not a label.
-    fn role(&self, id: &str) -> (Role, Option<String>) {
+    /// Returns the role and the label of a setting. The name `chosen` is no label.
+    fn role_of(&self, id: &str) -> (Role, Option<String>) {
         if id == NEVER {
             return (Role::Never, None);
         }
         let Some(names) = self.names.get(id) else {
             return (Role::Cell, None);
         };
-        let in_use = names.iter().any(|name| IN_USE.contains(&name.as_str()));
-        let is_label = |name: &&str| !IN_USE.contains(name) && **name != *CHOSEN;
+        let mut all = names.iter();
+        let in_use = all.any(|name| IN_USE_NAMES.contains(&name.as_str()));
+        let is_label = |name: &&str| !IN_USE_NAMES.contains(name) && **name != *CHOSEN_NAME;
         let labels: Vec<&str> = names.iter().map(String::as_str).filter(is_label).collect();
         let label = (!labels.is_empty()).then(|| labels.join(", "));
         match (in_use, label) {
@@ -319,13 +324,13 @@ impl SettingIndex {
     }
 }
 
-/// The names of the setting in use in a manifest.
-const IN_USE: [&str; 2] = ["in use", "current"];
-/// The name of the chosen setting in a manifest.
-const CHOSEN: &str = "chosen";
+/// The names of the setting in use in manifests.
+const IN_USE_NAMES: [&str; 2] = ["in use", "current"];
+/// The name of the chosen setting in manifests.
+const CHOSEN_NAME: &str = "chosen";
 
 /// Reads the rows of choice.csv.
-fn choice_rows(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow> {
+fn read_choices(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow> {
     let text = |name| -> Vec<Option<Arc<str>>> {
         <cell::Text as cell::CellType>::read(table, name).collect()
     };
@@ -346,7 +351,7 @@ fn choice_rows(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow>
         (values, wrong, transient)
     });
     let row = |at: usize| {
-        let of = |cells: &[Option<Arc<str>>]| cells[at].as_deref().unwrap_or_default().to_owned();
+        let get = |cells: &[Option<Arc<str>>]| cells[at].as_deref().unwrap_or_default().to_owned();
         let [in_use_figures, held_out, in_sample] =
             figures.each_ref().map(|(values, wrong, transient)| {
                 let value =
@@ -358,11 +363,11 @@ fn choice_rows(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow>
                 }
             });
         ChoiceRow {
-            model: of(&models),
-            setting: ids[at].as_deref().map(|id| settings.at(id)),
-            in_use_is: of(&in_use),
-            gets: of(&gets),
-            reason: of(&why),
+            model: get(&models),
+            setting: ids[at].as_deref().map(|id| settings.index_of(id)),
+            in_use_is: get(&in_use),
+            gets: get(&gets),
+            reason: get(&why),
             ships: ships[at].as_deref().map(str::to_owned),
             loops: loops[at].unwrap_or(0),
             in_use: in_use_figures,

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The columns that a report reads.
-const COLUMNS: [&str; 19] = [
+/// The columns of outcomes.parquet that a report reads.
+const OUTCOME_COLUMNS: [&str; 19] = [
     "transcript",
     "model",
     "setting",
@@ -30,32 +30,34 @@ const COLUMNS: [&str; 19] = [
     "error",
 ];
 
-/// The number of rows read at a time.
-const PART: usize = 1 << 14;
+/// The number of rows that are read at a time.
+const ROWS_PER_READ: usize = 1 << 14;
 
-/// Adds the outcomes. With a `single` setting there is nothing to compare, so rows without a loop, an alarm or an error
-/// are only counted. The first row of each model is always kept.
-pub(super) fn read(
+/// Adds the outcomes of a result folder to the data.
+///
+/// If there is a single setting, rows without a loop, an alarm or an error are only counted. The first row of each
+/// model is always added.
+pub(super) fn add_outcomes(
     dir: &Path,
-    single: bool,
+    is_single: bool,
     settings: &mut SettingIndex,
     data: &mut ReportData,
 ) -> Result<(), LoadError> {
-    let frame = read_outcomes(dir, &COLUMNS)?.unwrap_or_default();
+    let frame = read_outcomes(dir, &OUTCOME_COLUMNS)?.unwrap_or_default();
     let mut models: BTreeSet<Arc<str>> = BTreeSet::new();
-    if !single {
+    if !is_single {
         data.outcomes.reserve_exact(frame.height());
     }
-    for first in (0..frame.height()).step_by(PART) {
-        let part = OutcomeLine::read(&frame.slice(first as i64, PART));
+    for first in (0..frame.height()).step_by(ROWS_PER_READ) {
+        let part = OutcomeLine::read(&frame.slice(first as i64, ROWS_PER_READ));
         for (at, line) in part.into_iter().enumerate() {
-            let row = row(line, first + at, settings)?;
-            let known = models.contains(&row.model);
-            if single && row.is_idle() && known {
+            let row = to_row(line, first + at, settings)?;
+            let is_known = models.contains(&row.model);
+            if is_single && row.is_idle() && is_known {
                 *data.idle.entry(row.setting).or_default() += 1;
                 continue;
             }
-            if !known {
+            if !is_known {
                 models.insert(Arc::clone(&row.model));
             }
             data.outcomes.push(row);
@@ -64,7 +66,8 @@ pub(super) fn read(
     Ok(())
 }
 
-fn row(line: OutcomeLine, at: usize, settings: &mut SettingIndex) -> Result<OutcomeRow, LoadError> {
+/// Converts a row of outcomes.parquet. `at` is its index in the table, for errors.
+fn to_row(line: OutcomeLine, at: usize, index: &mut SettingIndex) -> Result<OutcomeRow, LoadError> {
     let name = line.verdict.as_deref().unwrap_or_default();
     let verdict = Verdict::named(name).ok_or_else(|| LoadError::Row {
         file: "outcomes.parquet",
@@ -77,7 +80,7 @@ fn row(line: OutcomeLine, at: usize, settings: &mut SettingIndex) -> Result<Outc
     Ok(OutcomeRow {
         transcript: line.transcript.as_deref().unwrap_or_default().into(),
         model: line.model.unwrap_or_default(),
-        setting: settings.at(line.setting.as_deref().unwrap_or_default()),
+        setting: index.index_of(line.setting.as_deref().unwrap_or_default()),
         kind: line.kind,
         channel: line.channel.or(line.alarm_channel),
         onset: line.onset,

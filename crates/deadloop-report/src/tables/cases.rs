@@ -1,4 +1,4 @@
-//! Single transcripts: unlabelled alarms, errors.
+//! The tables of single transcripts: unlabelled alarms and errors.
 
 use super::{PageCell, PageColumn, PageRow, PageTable, number, words};
 use crate::data::{OutcomeRow, ReportData, Verdict};
@@ -6,19 +6,21 @@ use crate::numbers::count;
 use std::sync::Arc;
 
 /// The maximum number of rows of a table.
-const ROWS: usize = 200;
-/// The cells of an outcome.
+const MAX_ROWS: usize = 200;
+/// A function that returns the cells of an outcome.
 type CellsOf<'d> = &'d dyn Fn(&OutcomeRow) -> Vec<PageCell>;
 
-/// Lists the outcomes that are `kept`: transcript, model, setting, then more cells. It notes how many were left out.
+/// Builds a table of the outcomes for which `is_listed` is true: transcript, model, setting, then more cells.
+///
+/// Rows beyond the maximum are left out and counted in the note.
 fn case_table(
     data: &ReportData,
     title: &str,
     text: &str,
-    kept: impl Fn(&&OutcomeRow) -> bool,
+    is_listed: impl Fn(&&OutcomeRow) -> bool,
     more: (Vec<PageColumn>, CellsOf<'_>),
 ) -> Option<PageTable> {
-    let list: Vec<&OutcomeRow> = data.outcomes.iter().filter(kept).collect();
+    let list: Vec<&OutcomeRow> = data.outcomes.iter().filter(is_listed).collect();
     let row = |row: &&OutcomeRow| PageRow {
         cells: [
             PageCell::transcript(&row.transcript),
@@ -31,16 +33,16 @@ fn case_table(
         role: "",
     };
     let mut note = text.to_owned();
-    if list.len() > ROWS {
+    if list.len() > MAX_ROWS {
         let all = count(list.len() as u64);
-        note += &format!(" The first {ROWS} of {all}; outcomes.parquet has them all.");
+        note += &format!(" The first {MAX_ROWS} of {all}; outcomes.parquet has them all.");
     }
     let columns = ["transcript", "model", "setting"].map(words).into_iter();
-    let rows = list.iter().take(ROWS).map(row).collect();
+    let rows = list.iter().take(MAX_ROWS).map(row).collect();
     PageTable::new(title, note, columns.chain(more.0).collect(), rows)
 }
 
-/// Lists unlabelled transcripts with an alarm, under every setting.
+/// Builds the table of unlabelled transcripts with an alarm, under every setting.
 pub(super) fn alarm_table(data: &ReportData) -> Option<PageTable> {
     let columns = vec![
         words("channel"),
@@ -51,11 +53,11 @@ pub(super) fn alarm_table(data: &ReportData) -> Option<PageTable> {
     ];
     let cells = |row: &OutcomeRow| {
         vec![
-            optional(&row.channel),
+            optional_cell(&row.channel),
             PageCell::position(row.alarm_at),
             PageCell::position(row.length),
-            optional(&row.alarm_kind),
-            optional(&row.detector),
+            optional_cell(&row.alarm_kind),
+            optional_cell(&row.detector),
         ]
     };
     case_table(
@@ -67,17 +69,17 @@ pub(super) fn alarm_table(data: &ReportData) -> Option<PageTable> {
     )
 }
 
-/// Lists transcripts on which a detector failed, under every setting.
-pub(super) fn errors(data: &ReportData) -> Option<PageTable> {
+/// Builds the table of transcripts on which a detector failed, under every setting.
+pub(super) fn error_table(data: &ReportData) -> Option<PageTable> {
     case_table(
         data,
         "Errors",
         "The detector failed on these; they are not scored, and a gate would call the run not comparable.",
         |row| row.verdict == Verdict::Error,
-        (vec![words("error")], &|row| vec![optional(&row.error)]),
+        (vec![words("error")], &|row| vec![optional_cell(&row.error)]),
     )
 }
 
-fn optional(text: &Option<Arc<str>>) -> PageCell {
+fn optional_cell(text: &Option<Arc<str>>) -> PageCell {
     PageCell::text(text.as_deref().unwrap_or("–"))
 }

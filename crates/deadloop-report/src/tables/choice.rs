@@ -1,21 +1,22 @@
-//! The table of choices: the setting of each model, its figures, the reason.
+//! The table of choices: the setting of each model, its figures and the reason.
 
 use deadloop_score::Metric;
 
 use super::{PageCell, PageColumn, PageRow, PageTable, number, with_counts, words};
 use crate::data::{ALL_MODELS, ChoiceFigures, ChoiceRow, ReportData};
-use crate::numbers::{count, writer};
+use crate::numbers::{count, formatter_of};
 use crate::visible::visible;
 
 /// The maximum number of rows that are not folded.
-const SHOWN: usize = 40;
+const MAX_UNFOLDED_ROWS: usize = 40;
 
-/// Builds the table. The whole file is first, then the models with a setting of their own, those with the most loops
-/// first. The models with the setting of all models are folded. Without a model of its own a sentence is in place of the
-/// rows.
-pub(super) fn table(data: &ReportData) -> Option<PageTable> {
+/// Builds the table of choices.
+///
+/// The whole file is first, then the models with their own setting, those with the most loops first. Models with the
+/// setting of all models are folded. If no model has its own setting, a sentence replaces the rows.
+pub(super) fn choice_table(data: &ReportData) -> Option<PageTable> {
     let mut choices: Vec<&ChoiceRow> = data.choices.iter().collect();
-    // With one model its row would repeat that of the file.
+    // With one model, the row of the model would repeat that of the file.
     let single = choices.iter().filter(|choice| choice.model != ALL_MODELS);
     if single.count() == 1 {
         choices.retain(|choice| choice.model == ALL_MODELS || choice.is_own());
@@ -31,12 +32,12 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let shown = measures_with_values(data);
     let rows = choices
         .iter()
-        .map(|choice| row(data, choice, &shown))
+        .map(|choice| choice_row(data, choice, &shown))
         .collect();
     let mut table = PageTable::new(
         "What each model gets",
-        note(data),
-        columns(data, &shown),
+        figures_note(data),
+        choice_columns(data, &shown),
         rows,
     )?;
     let whole = choices.iter().filter(|one| one.model == ALL_MODELS);
@@ -44,8 +45,8 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let (shown, more) = match own {
         0 | 1 => (0, "rows of figures: all models together, then each"),
         // Otherwise the fold has models with their own setting too.
-        2..=SHOWN => (own, "more with the setting of all models"),
-        _ => (SHOWN, "more rows"),
+        2..=MAX_UNFOLDED_ROWS => (own, "more with the setting of all models"),
+        _ => (MAX_UNFOLDED_ROWS, "more rows"),
     };
     if let Some(whole) = data.choice_of(ALL_MODELS).filter(|_| shown == 0) {
         let gets = visible(&whole.gets);
@@ -64,7 +65,7 @@ fn measures_with_values(data: &ReportData) -> Vec<Metric> {
     data.run.table_measures().into_iter().filter(has).collect()
 }
 
-fn note(data: &ReportData) -> String {
+fn figures_note(data: &ReportData) -> String {
     let by_folds = data.advice.as_ref().is_some_and(|advice| advice.by_folds);
     let file = if by_folds {
         "of the file, held out: where a part of it was chosen by folds, on the folds that the choice did not see; below them, in-sample ones, \
@@ -78,7 +79,7 @@ fn note(data: &ReportData) -> String {
     )
 }
 
-fn columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
+fn choice_columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
     let first = [words("model"), words("in use → gets")];
     let figures = shown
         .iter()
@@ -87,8 +88,8 @@ fn columns(data: &ReportData, shown: &[Metric]) -> Vec<PageColumn> {
     first.into_iter().chain(figures).chain(last).collect()
 }
 
-fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> PageRow {
-    let first = [PageCell::model(&choice.model), gets(data, choice)];
+fn choice_row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> PageRow {
+    let first = [PageCell::model(&choice.model), names_cell(data, choice)];
     let sides = [&choice.in_use, &choice.held_out, &choice.in_sample];
     let last = [
         PageCell::count(choice.loops),
@@ -105,32 +106,34 @@ fn row(data: &ReportData, choice: &ChoiceRow, shown: &[Metric]) -> PageRow {
     }
 }
 
-/// Builds the cells of measures in use, of the file, and in-sample. The counts of wrong alarms and transient stops come
-/// before their rate.
+/// Returns the cells of measures, with figures in use, of the file, and in-sample.
+///
+/// The counts of wrong alarms and transient stops come before their rate.
 pub(super) fn figure_cells(sides: [&ChoiceFigures; 3], shown: &[Metric]) -> Vec<PageCell> {
     let [_, file, _] = sides;
-    let counts: [fn(&ChoiceFigures) -> u64; 2] = [|of| of.wrong, |of| of.transient];
+    let counts: [fn(&ChoiceFigures) -> u64; 2] = [|side| side.wrong, |side| side.transient];
     let counts =
-        || counts.map(|of| instead(PageCell::count(of(file)), sides.map(|one| count(of(one)))));
+        || counts.map(|n| with_changes(PageCell::count(n(file)), sides.map(|side| count(n(side)))));
     let cells = shown.iter().flat_map(|measure| {
-        let (counts, write) = (measure.is_wrong_rate().then(counts), writer(measure));
+        let (counts, write) = (measure.is_wrong_rate().then(counts), formatter_of(measure));
         let cell = PageCell::figure(file.value(measure), write);
-        let cell = instead(cell, sides.map(|one| write(one.value(measure))));
+        let cell = with_changes(cell, sides.map(|one| write(one.value(measure))));
         counts.into_iter().flatten().chain([cell])
     });
     cells.collect()
 }
 
-/// Writes a figure in use, of the file and in-sample into the cell of the file's figure. Equal ones are written once.
-fn instead(cell: PageCell, [now, file, inside]: [String; 3]) -> PageCell {
+/// Adds the figures in use and in-sample to the cell of the file's figure. Equal figures are written once.
+fn with_changes(cell: PageCell, [now, file, inside]: [String; 3]) -> PageCell {
     let small = (inside != file).then(|| format!("in-sample {inside}"));
     let before = (now != file).then(|| format!("{now} → "));
     let text = before.unwrap_or_default() + &file;
     PageCell { text, ..cell }.with(small.unwrap_or_default())
 }
 
-/// Formats the names of the setting in use and of the one in the file. The second line has the latter's short name.
-fn gets(data: &ReportData, choice: &ChoiceRow) -> PageCell {
+/// Returns the cell with the names of the setting in use and of the chosen setting. The second line is the chosen
+/// setting's short name.
+fn names_cell(data: &ReportData, choice: &ChoiceRow) -> PageCell {
     let text = if choice.setting == data.in_use() || choice.in_use_is == choice.gets {
         choice.in_use_is.clone()
     } else {

@@ -1,4 +1,4 @@
-//! Tables as plain data: built once, written as HTML and as Markdown.
+//! The tables of a report as data, to be rendered as HTML and as Markdown.
 //!
 //! A builder returns `None` if the folder has no data for its table.
 
@@ -16,29 +16,29 @@ use deadloop_score::replay::detect::Unit;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// The maximum number of rows of a fold. The page of 1,000 models stays small, and the files have all rows.
-const FOLDED: usize = 300;
+/// The maximum number of folded rows of a table. It bounds the page of many models. The files have all rows.
+const MAX_FOLDED_ROWS: usize = 300;
 
 /// A table of the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageTable {
-    /// Its heading.
+    /// The heading of the table.
     pub(crate) title: String,
-    /// The sentence above the table. Can be empty.
+    /// The sentence above the table, which can be empty.
     pub(crate) lead: String,
     /// The explanation behind a question mark.
     pub(crate) note: String,
-    /// Its columns.
+    /// The columns of the table.
     pub(crate) columns: Vec<PageColumn>,
-    /// Its rows.
+    /// The rows that are always visible.
     pub(crate) rows: Vec<PageRow>,
-    /// The number of first rows that stay first in any sorting.
+    /// The number of leading rows that sorting does not move.
     pub(crate) pinned: usize,
-    /// The folded rows and their title.
+    /// The rows that are hidden until the fold is opened.
     pub(crate) folded: Option<FoldedRows>,
 }
 
-/// Rows that most readers do not need.
+/// The rows of a table that are hidden at first.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct FoldedRows {
     /// The title of the closed fold.
@@ -50,46 +50,46 @@ pub(crate) struct FoldedRows {
 /// A column of a table: its heading and alignment.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageColumn {
-    /// Its name.
+    /// The heading of the column.
     pub(crate) name: Cow<'static, str>,
-    /// Whether it has numbers, which are aligned to the right.
+    /// Whether the column has numbers, which are aligned to the right.
     pub(crate) number: bool,
 }
 
 /// A row of a table.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct PageRow {
-    /// A cell for each column.
+    /// The cells of the row, one for each column.
     pub(crate) cells: Vec<PageCell>,
-    /// The role: `current`, `chosen`, `best`, `never`, or empty.
+    /// The role of the row's setting: `current`, `chosen`, `best`, `never`, or empty.
     pub(crate) role: &'static str,
 }
 
-/// A cell of a table, with what a click on it does.
+/// A cell of a table, with the effect of a click.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct PageCell {
     /// The visible text.
     pub(crate) text: String,
-    /// The key of sorting, if it is not the text. Always finite.
+    /// The number by which the cell is sorted, if it is not sorted by its text. It is finite.
     pub(crate) sort: Option<f64>,
-    /// The second line, in small print.
+    /// The second line of the cell, in small print.
     pub(crate) small: String,
-    /// The model to which a click reduces the page.
+    /// The model to which a click limits the page.
     pub(crate) model: Option<String>,
     /// The transcript that a click opens.
     pub(crate) transcript: Option<String>,
 }
 
-/// The tables of a report. Each has its place on the page.
+/// The tables of a report, by their place on the page.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PageTables {
-    /// The choices of models, or without a choice their scores.
+    /// The choices for models, or without a choice the scores of models.
     pub(crate) models: Option<PageTable>,
-    /// The costs of limits on wrong alarms.
+    /// The held-out cost of each limit on wrong alarms.
     pub(crate) limits: Option<PageTable>,
-    /// The setting in use, the chosen one, named settings and `never`, side by side.
+    /// The scores of the setting in use, the chosen setting, named settings and `never`.
     pub(crate) settings: Option<PageTable>,
-    /// The scores by kind, onset and channel of the loop.
+    /// The scores by each field of a loop: its kind, its onset and its channel.
     pub(crate) breakdowns: Vec<PageTable>,
     /// The scores by fields of the transcripts.
     pub(crate) fields: Vec<PageTable>,
@@ -104,26 +104,28 @@ pub(crate) struct PageTables {
 /// A table for a terminal.
 #[derive(Debug, Clone)]
 pub struct TextTable {
-    /// Its title and its explanation.
+    /// The title of the table, and its explanation.
     pub head: String,
-    /// The names of its columns, those of words first.
+    /// The names of the columns. Columns of words come first.
     pub header: Vec<String>,
-    /// Its rows.
+    /// The cells of each row.
     pub rows: Vec<Vec<String>>,
     /// The number of columns of words.
     pub words: usize,
 }
 
-/// Builds the tables of a summary of `repair` or `budget` for a terminal, without the parameters in words.
+/// Builds the tables of a summary of `repair` or `budget` for a terminal.
+///
+/// The column with the parameters in words is left out.
 pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> Vec<TextTable> {
-    let text = |table: PageTable| {
+    let to_text = |table: PageTable| {
         let shown: Vec<bool> = table
             .columns
             .iter()
             .map(|column| column.name != "params")
             .collect();
-        let kept = |at: &usize| shown[*at];
-        let columns: Vec<usize> = (0..shown.len()).filter(kept).collect();
+        let is_shown = |at: &usize| shown[*at];
+        let columns: Vec<usize> = (0..shown.len()).filter(is_shown).collect();
         let row = |row: &PageRow| {
             columns
                 .iter()
@@ -141,20 +143,21 @@ pub fn summary_tables(summary: &serde_json::Map<String, serde_json::Value>) -> V
             words: words.count(),
         }
     };
-    summary::tables(summary).into_iter().map(text).collect()
+    let tables = summary::list_tables(summary).into_iter();
+    tables.map(to_text).collect()
 }
 
-/// Builds every table.
+/// Builds every table of a report.
 pub(crate) fn tables(data: &ReportData) -> PageTables {
     PageTables {
-        models: choice::table(data).or_else(|| settings::by_model(data)),
+        models: choice::choice_table(data).or_else(|| settings::model_table(data)),
         limits: limits::table(data),
-        settings: settings::side_by_side(data),
-        breakdowns: settings::by_field(data, |field| settings::OF_LOOPS.contains(&field)),
-        fields: settings::by_field(data, |field| !settings::OF_LOOPS.contains(&field)),
+        settings: settings::settings_table(data),
+        breakdowns: settings::field_tables(data, |field| settings::LOOP_FIELDS.contains(&field)),
+        fields: settings::field_tables(data, |field| !settings::LOOP_FIELDS.contains(&field)),
         fired: cases::alarm_table(data),
-        errors: cases::errors(data),
-        summary: summary::tables(&data.summary),
+        errors: cases::error_table(data),
+        summary: summary::list_tables(&data.summary),
     }
 }
 
@@ -177,23 +180,23 @@ impl PageTable {
         })
     }
 
-    /// Folds the rows after the first `shown`, named `more`, and leaves out those past the bound of a page. All of them
-    /// are in `file`.
+    /// Folds the rows after the first `shown` under a title that ends in `more`. Rows beyond the maximum are left out,
+    /// and the title names the `file` that has them.
     fn fold(mut self, shown: usize, more: &str, file: &str) -> Self {
         let mut rest = self.rows.split_off(self.rows.len().min(shown));
-        let out = rest.len().saturating_sub(FOLDED);
-        rest.truncate(FOLDED);
+        let left_out = rest.len().saturating_sub(MAX_FOLDED_ROWS);
+        rest.truncate(MAX_FOLDED_ROWS);
         let mut title = format!("{} {more}", rest.len());
-        if out > 0 {
-            let out = numbers::count(out as u64);
-            title += &format!("; the other {out} are in {file}");
+        if left_out > 0 {
+            let left_out = numbers::count(left_out as u64);
+            title += &format!("; the other {left_out} are in {file}");
         }
         self.folded = (!rest.is_empty()).then_some(FoldedRows { title, rows: rest });
         self
     }
 }
 
-/// Makes a column of words.
+/// Creates a column of words.
 fn words(name: impl Into<Cow<'static, str>>) -> PageColumn {
     PageColumn {
         name: name.into(),
@@ -201,7 +204,7 @@ fn words(name: impl Into<Cow<'static, str>>) -> PageColumn {
     }
 }
 
-/// Makes a column of numbers.
+/// Creates a column of numbers.
 fn number(name: impl Into<Cow<'static, str>>) -> PageColumn {
     PageColumn {
         name: name.into(),
@@ -209,7 +212,7 @@ fn number(name: impl Into<Cow<'static, str>>) -> PageColumn {
     }
 }
 
-/// Makes the column of a measure. The counts of wrong alarms and transient stops come before their rate.
+/// Returns the column of a measure. The counts of wrong alarms and transient stops come before their rate.
 fn with_counts(measure: Metric, unit: Unit) -> impl Iterator<Item = PageColumn> {
     let counts = ["wrong alarms", "transient stops"].map(number);
     let counts = measure.is_wrong_rate().then_some(counts);
@@ -218,7 +221,7 @@ fn with_counts(measure: Metric, unit: Unit) -> impl Iterator<Item = PageColumn> 
 }
 
 impl PageCell {
-    /// Makes a cell of text.
+    /// Creates a cell with a text, in which hidden chars are made visible.
     fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         Self {
@@ -230,7 +233,7 @@ impl PageCell {
         }
     }
 
-    /// Makes a cell of the name of a model, or of "all models".
+    /// Creates a cell with the name of a model, or with "all models".
     fn model(name: &str) -> Self {
         if name == crate::data::ALL_MODELS {
             Self::text("all models")
@@ -242,7 +245,7 @@ impl PageCell {
         }
     }
 
-    /// Makes a cell of the id of a transcript.
+    /// Creates a cell with the id of a transcript.
     fn transcript(id: &str) -> Self {
         Self {
             transcript: Some(id.to_owned()),
@@ -250,7 +253,7 @@ impl PageCell {
         }
     }
 
-    /// Makes a cell of a count.
+    /// Creates a cell with a count.
     fn count(value: u64) -> Self {
         Self {
             text: numbers::count(value),
@@ -259,27 +262,27 @@ impl PageCell {
         }
     }
 
-    /// Makes a cell of a count that can be unknown.
+    /// Creates a cell with a count that can be unknown.
     fn position(value: Option<u64>) -> Self {
         value.map_or_else(|| Self::text(numbers::UNDEFINED), Self::count)
     }
 
-    /// Makes a cell of a number formatted by `write`. Infinite ones sort last.
-    fn figure(value: Option<f64>, write: fn(Option<f64>) -> String) -> Self {
+    /// Creates a cell with a number formatted by `format_value`. An infinite number is sorted last.
+    fn figure(value: Option<f64>, format_value: fn(Option<f64>) -> String) -> Self {
         let sort = value
             .filter(|value| !value.is_nan())
             .map(|value| value.clamp(-1e18, 1e18));
         Self {
-            text: write(value),
+            text: format_value(value),
             sort,
             ..Self::default()
         }
     }
 
-    /// Makes a cell of an estimate, with its interval on the second line.
-    fn interval(interval: numbers::Estimate, write: fn(Option<f64>) -> String) -> Self {
-        let small = match interval.value {
-            Some(_) => numbers::range(interval, write),
+    /// Creates a cell with an estimate, and its interval on the second line.
+    fn interval(estimate: numbers::Estimate, format_value: fn(Option<f64>) -> String) -> Self {
+        let small = match estimate.value {
+            Some(_) => numbers::range(estimate, format_value),
             None => String::new(),
         };
         Self {
@@ -288,18 +291,18 @@ impl PageCell {
             } else {
                 small
             },
-            ..Self::figure(interval.value, write)
+            ..Self::figure(estimate.value, format_value)
         }
     }
 
-    /// Adds a second line.
+    /// Sets the second line of the cell.
     fn with(self, small: impl Into<String>) -> Self {
         let small = Self::text(small).text;
         Self { small, ..self }
     }
 }
 
-/// Returns the role of a setting: `current`, `chosen`, `best`, `never`, or empty.
+/// Returns the role of a setting's rows: `current`, `chosen`, `best`, `never`, or empty.
 fn role(data: &ReportData, setting: usize) -> &'static str {
     use crate::data::Role;
     match data.settings.get(setting).map(|setting| setting.role) {

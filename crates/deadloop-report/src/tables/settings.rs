@@ -1,18 +1,19 @@
-//! Tables of settings: side by side, by model, and by field.
+//! The tables of settings: of all models together, by model, and by field.
 
 use super::{PageCell, PageColumn, PageRow, PageTable, number, role, with_counts, words};
 use crate::data::{ALL_MODELS, FieldScore, ReportData, Role, Score};
-use crate::numbers::{chars, count, decimal, writer};
+use crate::numbers::{chars, count, decimal, formatter_of};
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::{Count, Metric, measures};
 
-/// The maximum number of rows of models, or of values of a field, that are not folded.
-const SHOWN: usize = 25;
-/// The maximum number of settings shown for each model.
-const NAMED: usize = 3;
+/// The maximum number of rows that are not folded, in tables by model and by field.
+const MAX_UNFOLDED_ROWS: usize = 25;
+/// The maximum number of named settings in tables by model and by field.
+const MAX_SETTINGS: usize = 3;
 
-/// Builds the table of the setting in use, the chosen one, other named settings and `never`, for all models together.
-pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
+/// Builds the table of the setting in use, the chosen setting, other named settings and `never`, on all models
+/// together.
+pub(super) fn settings_table(data: &ReportData) -> Option<PageTable> {
     if !data.has_labels() {
         return alarm_table(data);
     }
@@ -37,7 +38,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
     scores.sort_by_cached_key(rank);
     let rows = scores.into_iter();
     let rows = rows
-        .map(|score| row(data, score, label(data, score)))
+        .map(|score| score_row(data, score, name_cell(data, score)))
         .collect();
     let by = data.leading_by();
     let note = format!(
@@ -48,7 +49,7 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
     PageTable::new(
         "Settings side by side",
         note,
-        columns(data, "setting"),
+        score_columns(data, "setting"),
         rows,
     )
 }
@@ -56,8 +57,8 @@ pub(super) fn side_by_side(data: &ReportData) -> Option<PageTable> {
 /// Builds the table of alarms by setting, for a corpus without labels.
 fn alarm_table(data: &ReportData) -> Option<PageTable> {
     // Without labels, the only known size of a corpus is in chars.
-    let rated = data.run.unit == Unit::Chars;
-    let row = |(at, [cut, of]): (usize, [u64; 2])| {
+    let has_rate = data.run.unit == Unit::Chars;
+    let row = |(at, [cut, all]): (usize, [u64; 2])| {
         let id = data.settings.get(at).map_or("", |setting| &setting.id);
         let name = data.describe(at);
         let small = if name == id { "" } else { id };
@@ -66,17 +67,17 @@ fn alarm_table(data: &ReportData) -> Option<PageTable> {
             cells: [
                 PageCell::text(name.as_str()).with(small),
                 PageCell::count(cut),
-                PageCell::count(of),
+                PageCell::count(all),
             ]
             .into_iter()
-            .chain(rated.then(|| PageCell::figure(rate, decimal)))
+            .chain(has_rate.then(|| PageCell::figure(rate, decimal)))
             .collect(),
             role: role(data, at),
         }
     };
     let mut columns = vec![words("setting"), number("would cut"), number("transcripts")];
-    columns.extend(rated.then(|| number("per Mchar")));
-    let rate = if rated {
+    columns.extend(has_rate.then(|| number("per Mchar")));
+    let rate = if has_rate {
         ", and for each million chars of the corpus"
     } else {
         ""
@@ -88,13 +89,14 @@ fn alarm_table(data: &ReportData) -> Option<PageTable> {
     PageTable::new("What each setting would cut", note, columns, rows)
 }
 
-/// The fields of a loop.
-pub(super) const OF_LOOPS: [&str; 3] = ["channel", "kind", "onset"];
+/// The fields that belong to a loop, not to a transcript.
+pub(super) const LOOP_FIELDS: [&str; 3] = ["channel", "kind", "onset"];
 
-/// Builds a table for each wanted field. It has a row for each value and each of the first named settings and the
-/// chosen one.
-pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<PageTable> {
-    let shown = &data.leading()[..data.leading().len().min(NAMED)];
+/// Builds a table for each wanted field, with a row for each value under each of the shown settings.
+///
+/// The shown settings are the first named ones and the chosen one.
+pub(super) fn field_tables(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<PageTable> {
+    let shown = &data.leading()[..data.leading().len().min(MAX_SETTINGS)];
     let is_shown = |by: &&FieldScore| {
         shown.contains(&by.score.setting) || data.chosen() == Some(by.score.setting)
     };
@@ -109,10 +111,12 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
         let name = |by: &FieldScore| {
             PageCell::text(by.value.as_deref().unwrap_or("–")).with(data.describe(by.score.setting))
         };
-        let rows = rows.map(|by| row(data, &by.score, name(by))).collect();
+        let row = |by: &FieldScore| score_row(data, &by.score, name(by));
+        let rows = rows.map(row).collect();
         let title = format!("By {field}");
-        let table = PageTable::new(&title, "All models together.", columns(data, "value"), rows)?;
-        Some(table.fold(SHOWN, "more rows", "scores.parquet"))
+        let columns = score_columns(data, "value");
+        let table = PageTable::new(&title, "All models together.", columns, rows)?;
+        Some(table.fold(MAX_UNFOLDED_ROWS, "more rows", "scores.parquet"))
     };
     fields
         .into_iter()
@@ -121,8 +125,8 @@ pub(super) fn by_field(data: &ReportData, wanted: impl Fn(&str) -> bool) -> Vec<
         .collect()
 }
 
-/// Formats the name of a setting, with its id on the second line.
-fn label(data: &ReportData, score: &Score) -> PageCell {
+/// Returns the cell with the name of a setting, and its id on the second line.
+fn name_cell(data: &ReportData, score: &Score) -> PageCell {
     let setting = &data.settings[score.setting];
     let name = data.describe(score.setting);
     let id = if name == setting.id { "" } else { &setting.id };
@@ -135,13 +139,13 @@ fn label(data: &ReportData, score: &Score) -> PageCell {
     PageCell::text(name).with(small)
 }
 
-/// Returns the measures in tables of settings.
+/// Returns the measures in tables of settings, in order.
 fn shown_measures(unit: Unit) -> impl Iterator<Item = Metric> {
     measures(unit).filter(|measure| measure.shown.tables)
 }
 
-/// Returns the columns.
-fn columns(data: &ReportData, first: &'static str) -> Vec<PageColumn> {
+/// Returns the columns of a table of scores. `first` is the heading of the first.
+fn score_columns(data: &ReportData, first: &'static str) -> Vec<PageColumn> {
     let unit = data.run.unit;
     let measures = shown_measures(unit).flat_map(|measure| with_counts(measure, unit));
     let lead = [words(first), number("loops")].into_iter();
@@ -150,17 +154,18 @@ fn columns(data: &ReportData, first: &'static str) -> Vec<PageColumn> {
         .collect()
 }
 
-fn row(data: &ReportData, score: &Score, first: PageCell) -> PageRow {
+/// Returns a row of a table of scores, after its first cell.
+fn score_row(data: &ReportData, score: &Score, first: PageCell) -> PageRow {
     let measures = shown_measures(data.run.unit).flat_map(|measure| {
         let counts = [
             score.scores.tally.wrong(),
             score.scores.tally.get(Count::TransientStop),
         ];
         let counts = measure.is_wrong_rate().then(|| counts.map(PageCell::count));
-        let figure = PageCell::interval(score.estimate(measure), writer(measure));
+        let figure = PageCell::interval(score.estimate(measure), formatter_of(measure));
         counts.into_iter().flatten().chain([figure])
     });
-    let lead = [first, loops(score)].into_iter();
+    let lead = [first, loops_cell(score)].into_iter();
     let median = PageCell::figure(score.scores.latency.p50, chars);
     PageRow {
         cells: lead.chain(measures).chain([median]).collect(),
@@ -168,10 +173,10 @@ fn row(data: &ReportData, score: &Score, first: PageCell) -> PageRow {
     }
 }
 
-/// Formats the number of loops, with the numbers found, stopped earlier and missed on the second line.
-fn loops(score: &Score) -> PageCell {
-    let of = |what| score.scores.tally.get(what);
-    let (found, earlier) = (of(Count::Hit), of(Count::Earlier));
+/// Returns the cell with the number of loops. The second line has the numbers found, stopped earlier and missed.
+fn loops_cell(score: &Score) -> PageCell {
+    let get = |count| score.scores.tally.get(count);
+    let (found, earlier) = (get(Count::Hit), get(Count::Earlier));
     let missed = score.loops() - found - earlier;
     PageCell::count(score.loops()).with(format!(
         "{} found, {} stopped earlier, {} missed",
@@ -182,9 +187,9 @@ fn loops(score: &Score) -> PageCell {
 }
 
 /// Builds the table of each model under the first named settings, for a run without a choice.
-pub(super) fn by_model(data: &ReportData) -> Option<PageTable> {
+pub(super) fn model_table(data: &ReportData) -> Option<PageTable> {
     let named = data.leading();
-    let shown = &named[..named.len().min(NAMED)];
+    let shown = &named[..named.len().min(MAX_SETTINGS)];
     let of_model = |score: &&Score| {
         score.model != ALL_MODELS
             && score.loops() + score.clean() > 0
@@ -193,25 +198,25 @@ pub(super) fn by_model(data: &ReportData) -> Option<PageTable> {
     let mut scores: Vec<&Score> = data.scores.iter().filter(of_model).collect();
     let loops = data.labelled_loops();
     scores.sort_by_cached_key(|score| {
-        let place = shown.iter().position(|at| *at == score.setting);
+        let rank = shown.iter().position(|at| *at == score.setting);
         let model = score.model.as_str();
-        (std::cmp::Reverse(loops.get(model)), model, place)
+        (std::cmp::Reverse(loops.get(model)), model, rank)
     });
     let describe = |score: &&Score| {
         let first = PageCell::model(&score.model).with(data.describe(score.setting));
-        row(data, score, first)
+        score_row(data, score, first)
     };
     let rows = scores.iter().map(describe).collect();
     let mut note =
         "Each model seen through each setting, those with the most loops first.".to_owned();
-    if named.len() > NAMED {
+    if named.len() > MAX_SETTINGS {
         note = format!(
             "Each model seen through the first setting and those {} of {} with {}; models with the most loops first. scores.parquet has all of it.",
-            NAMED - 1,
+            MAX_SETTINGS - 1,
             named.len(),
             data.leading_by()
         );
     }
-    let table = PageTable::new("Models", note, columns(data, "model"), rows)?;
-    Some(table.fold(SHOWN, "more rows", "scores.parquet"))
+    let table = PageTable::new("Models", note, score_columns(data, "model"), rows)?;
+    Some(table.fold(MAX_UNFOLDED_ROWS, "more rows", "scores.parquet"))
 }

@@ -1,11 +1,11 @@
-//! The two tables of `repair` and of `budget`, from the summary in the manifest.
+//! The tables of `repair` and of `budget`, from the summary in the manifest.
 
 use super::{PageCell, PageColumn, PageRow, PageTable};
 use crate::numbers::{UNDEFINED, decimal};
 use serde_json::{Map, Value};
 
-/// The list of the summary, the title and the note of each table.
-const TABLES: [(&str, &str, &str); 4] = [
+/// The key in the summary, the title and the note of each table.
+const SUMMARY_TABLES: [(&str, &str, &str); 4] = [
     (
         "repairers",
         "Streams by variant",
@@ -33,22 +33,23 @@ const TABLES: [(&str, &str, &str); 4] = [
 ];
 
 /// The maximum number of rows that are not folded.
-const SHOWN: usize = 60;
+const MAX_SHOWN: usize = 60;
 
-/// A field of a row: its column, its value, and whether it is a parameter.
+/// A field of a row: the name of its column, its value, and whether it is a parameter.
 type SummaryField = (String, Value, bool);
 
-/// Builds the tables of the lists that a summary has, with the columns of words first.
-pub(super) fn tables(summary: &Map<String, Value>) -> Vec<PageTable> {
+/// Builds the tables of the lists in a summary. Columns of words come first.
+pub(super) fn list_tables(summary: &Map<String, Value>) -> Vec<PageTable> {
     let table = |(list, title, note): (&str, &str, &str)| {
         let rows = summary.get(list)?.as_array()?.iter();
-        let rows: Vec<Vec<SummaryField>> = rows.filter_map(Value::as_object).map(fields).collect();
-        let of = |row: &[SummaryField], name: &str| {
+        let rows = rows.filter_map(Value::as_object);
+        let rows: Vec<Vec<SummaryField>> = rows.map(flatten_fields).collect();
+        let get = |row: &[SummaryField], name: &str| {
             let field = row.iter().find(|(own, ..)| own == name);
             field.map_or(Value::Null, |(_, value, _)| value.clone())
         };
-        // A word or a parameter that is the same in each row distinguishes none.
-        let differs = |name: &str| rows.iter().any(|row| of(row, name) != of(&rows[0], name));
+        // A word or a parameter that is equal in all rows distinguishes none of them.
+        let differs = |name: &str| rows.iter().any(|row| get(row, name) != get(&rows[0], name));
         let mut names: Vec<&str> = Vec::new();
         for (name, value, is_param) in rows.iter().flatten() {
             let is_constant = (*is_param || value.is_string()) && !differs(name);
@@ -56,7 +57,7 @@ pub(super) fn tables(summary: &Map<String, Value>) -> Vec<PageTable> {
                 names.push(name);
             }
         }
-        let is_number = |name: &str| rows.iter().all(|row| !of(row, name).is_string());
+        let is_number = |name: &str| rows.iter().all(|row| !get(row, name).is_string());
         names.sort_by_key(|name| is_number(name));
         let column = |name: &&str| PageColumn {
             name: (*name).to_owned().into(),
@@ -64,17 +65,18 @@ pub(super) fn tables(summary: &Map<String, Value>) -> Vec<PageTable> {
         };
         let columns = names.iter().map(column).collect();
         let row = |row: &Vec<SummaryField>| PageRow {
-            cells: names.iter().map(|name| cell(&of(row, name))).collect(),
+            cells: names.iter().map(|name| cell(&get(row, name))).collect(),
             role: "",
         };
         let rows = rows.iter().map(row).collect();
-        Some(PageTable::new(title, note, columns, rows)?.fold(SHOWN, "more rows", "manifest.json"))
+        let table = PageTable::new(title, note, columns, rows)?;
+        Some(table.fold(MAX_SHOWN, "more rows", "manifest.json"))
     };
-    TABLES.into_iter().filter_map(table).collect()
+    SUMMARY_TABLES.into_iter().filter_map(table).collect()
 }
 
-/// Returns the fields of a row. Parameters are flattened, and costs are named by their price.
-fn fields(row: &Map<String, Value>) -> Vec<SummaryField> {
+/// Returns the fields of a row. Parameters are fields too, and each cost is named by its price.
+fn flatten_fields(row: &Map<String, Value>) -> Vec<SummaryField> {
     let field = |(name, value): (&String, &Value)| match value {
         Value::Object(params) => {
             let params = params.iter();

@@ -1,5 +1,8 @@
 //! [`limit_rows`]: the effect of iteration limits on recorded runs.
 //!
+//! A turn is useful if it is outside the labelled loops. A cut turn is saved if it is in a loop, and lost if it is
+//! useful.
+//!
 //! A turn is useful if it is outside the labelled loops. A limit loses the useful turns that it cuts and saves the
 //! others.
 
@@ -12,73 +15,73 @@ use deadloop_replay::budget::{Limit, LimitEffect};
 use crate::files::store::{FileError, write_csv};
 use deadloop_tables::{Schema, schema};
 
-/// A run, reduced to its turns and loops.
+/// A recorded run, reduced to the number of its turns and its loops.
 #[derive(Clone, Debug, Default)]
 pub struct LimitCase {
     /// The number of turns.
     pub turns: u64,
-    /// The first and the last turn of each loop, from 0.
+    /// The first and the last turn of each labelled loop, counted from 0.
     pub stuck: Vec<(u64, u64)>,
-    /// Whether the run has a label, so that its useful turns are known.
+    /// Whether the run has a label. Only then its useful turns are known.
     pub labelled: bool,
-    /// The source of the run.
+    /// The source of the run, as recorded.
     pub source: Arc<str>,
 }
 
-/// The effect of one limit on the runs of one source.
+/// A row of `limits.csv`: the effect of one limit on the runs of one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LimitRow {
-    /// The limit.
+    /// The limit that is applied to each run.
     pub limit: Limit,
-    /// The source, or `*` for all.
+    /// The source of the runs, or `*` for all sources.
     pub source: String,
     /// Number of runs.
     pub runs: u64,
-    /// Number of turns of all runs.
+    /// Number of turns of these runs together.
     pub turns: u64,
-    /// Runs in which the limit asks the user.
+    /// Number of runs in which the limit asks the user.
     pub ask: u64,
     /// Number of times that the user agrees to continue.
     pub confirmations: u64,
-    /// Runs with a warning.
+    /// Number of runs with a warning.
     pub warned: u64,
-    /// Turns from the first warning to the first question or stop, summed over `led` runs.
+    /// Number of turns from the first warning to the first question or stop, summed over the `led` runs.
     pub lead: u64,
-    /// Runs in which a question or a stop follows a warning.
+    /// Number of runs in which a question or a stop follows a warning.
     pub led: u64,
-    /// Runs that the limit stops.
+    /// Number of runs that the limit stops.
     pub stopped: u64,
-    /// Runs with a label and no loop.
+    /// Number of labelled runs without a loop.
     pub healthy: u64,
-    /// Runs with a label and no loop that the limit stops.
+    /// Number of labelled runs without a loop that the limit stops.
     pub healthy_cut: u64,
-    /// Runs with a labelled loop.
+    /// Number of runs with a labelled loop.
     pub looping: u64,
-    /// Runs with a labelled loop in which the limit cuts turns of the loop.
+    /// Number of runs in which the limit cuts turns of a labelled loop.
     pub ended: u64,
-    /// Labelled runs that lose a useful turn.
+    /// Number of labelled runs that lose a useful turn.
     pub good_cut: u64,
-    /// Useful turns cut from labelled runs.
+    /// Number of useful turns cut from labelled runs.
     pub useful_cut: u64,
-    /// Turns in loops cut from labelled runs.
+    /// Number of turns in loops cut from labelled runs.
     pub saved: u64,
 }
 
 impl LimitRow {
-    fn add(&mut self, case: &LimitCase, asked: &LimitEffect) {
+    fn add_run(&mut self, case: &LimitCase, effect: &LimitEffect) {
         self.runs += 1;
         self.turns += case.turns;
-        self.ask += u64::from(asked.questions > 0);
-        self.confirmations += asked.confirmations;
-        self.warned += u64::from(asked.warned.is_some());
-        if let Some(lead) = asked.lead() {
+        self.ask += u64::from(effect.questions > 0);
+        self.confirmations += effect.confirmations;
+        self.warned += u64::from(effect.warned.is_some());
+        if let Some(lead) = effect.lead() {
             self.led += 1;
             self.lead += lead;
         }
         let loops = !case.stuck.is_empty();
         self.healthy += u64::from(case.labelled && !loops);
         self.looping += u64::from(case.labelled && loops);
-        let Some(at) = asked.stopped else { return };
+        let Some(at) = effect.stopped else { return };
         self.stopped += 1;
         if !case.labelled {
             return;
@@ -95,22 +98,23 @@ impl LimitRow {
     }
 
     /// Returns the confirmations per run. `None` without runs.
-    pub(crate) fn per_run(&self) -> Option<f64> {
+    pub(crate) fn confirmations_per_run(&self) -> Option<f64> {
         (self.runs > 0).then(|| self.confirmations as f64 / self.runs as f64)
     }
 
     /// Returns the confirmations per 1,000 turns. `None` without turns.
-    pub(crate) fn per_1000_turns(&self) -> Option<f64> {
+    pub(crate) fn confirmations_per_1000_turns(&self) -> Option<f64> {
         (self.turns > 0).then(|| 1000.0 * self.confirmations as f64 / self.turns as f64)
     }
 
-    /// Returns the mean number of turns from the first warning to the first question or stop.
+    /// Returns the mean number of turns from the first warning to the first question or stop. `None` if there is none.
     pub(crate) fn mean_lead(&self) -> Option<f64> {
         (self.led > 0).then(|| self.lead as f64 / self.led as f64)
     }
 }
 
-/// Returns the limits that are tried: they always ask, stop at once, or stop at the second question.
+/// Returns the grid of limits to try. A limit that is reached always asks the user, stops the run at once, or stops it
+/// at the second question.
 pub fn limit_grid() -> Vec<Limit> {
     const GROWTH: [(f64, u64); 4] = [(1.0, 0), (1.5, 0), (2.0, 0), (1.0, 10)];
     let mut limits = Vec::new();
@@ -137,15 +141,15 @@ pub fn limit_grid() -> Vec<Limit> {
     limits
 }
 
-/// Computes the effect of each limit by source. The row of all sources comes first.
+/// Returns the effect of each limit by source. The row of all sources comes first.
 pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
     let mut rows = Vec::new();
     for limit in limits {
         let mut by: BTreeMap<&str, LimitRow> = BTreeMap::new();
         for case in cases {
-            let asked = limit.ask(case.turns);
+            let effect = limit.ask(case.turns);
             for source in ["*", &*case.source] {
-                by.entry(source).or_default().add(case, &asked);
+                by.entry(source).or_default().add_run(case, &effect);
             }
         }
         rows.extend(by.into_iter().map(|(source, row)| LimitRow {
@@ -178,8 +182,8 @@ pub(crate) fn limit_schema() -> Schema<LimitRow> {
         ("turns", Int["turns"], "How long they are together.", |row| row.turns),
         ("ask", Int["runs"], "How many have a question for the person.", |row| row.ask),
         ("confirmations", Int["confirmations"], "How often the person says yes.", |row| row.confirmations),
-        ("confirmations_per_run", Float["per run"], "The same per run.", |row| row.per_run()),
-        ("confirmations_per_1000_turns", Float["per 1,000 turns"], "The same per thousand turns.", |row| row.per_1000_turns()),
+        ("confirmations_per_run", Float["per run"], "The same per run.", |row| row.confirmations_per_run()),
+        ("confirmations_per_1000_turns", Float["per 1,000 turns"], "The same per thousand turns.", |row| row.confirmations_per_1000_turns()),
         ("warned", Int["runs"], "How many are warned of.", |row| row.warned),
         ("lead", Float["turns"], "The mean from the first warning to the first question or stop.", |row| row.mean_lead()),
         ("stopped", Int["runs"], "How many are stopped.", |row| row.stopped),

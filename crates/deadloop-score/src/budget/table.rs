@@ -7,10 +7,10 @@ use deadloop_replay::budget::{Budget, BudgetTally};
 use crate::files::store::{FileError, TableWriter};
 use deadloop_tables::{Schema, schema};
 
-/// The error of a token counter, in shares of the recorded count.
+/// Error of a token counter, relative to the recorded number of tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CountError {
-    /// Turns with a recorded prompt.
+    /// Number of turns with a recorded prompt.
     pub turns: u64,
     /// The median absolute error, by nearest rank.
     pub p50: f64,
@@ -23,25 +23,25 @@ pub struct CountError {
 /// A row of `budgets.parquet`.
 #[derive(Clone, Debug)]
 pub struct BudgetRow<'a> {
-    /// The setting.
+    /// The budget setting of the row.
     pub budget: &'a Budget,
-    /// The names of the presets that equal the setting.
+    /// The names of the presets equal to the setting.
     pub names: &'a str,
-    /// The source, or `*` for all.
+    /// The source of the runs, or `*` for all sources.
     pub source: &'a str,
-    /// The counts of the runs under the setting.
+    /// Counts of the runs under the setting.
     pub tally: BudgetTally,
-    /// The counts of the runs without a guard in the same window.
+    /// Counts of the same runs without a guard, in the same window.
     pub never: BudgetTally,
-    /// The error of the counter. `None` if it was not measured.
+    /// Error of the token counter. `None` if it was not measured.
     pub error: Option<CountError>,
 }
 
-/// Writer of `budgets.parquet` and, if requested, `budgets.csv`, row by row.
+/// Writer of `budgets.parquet`, row by row, and of `budgets.csv` if requested.
 pub struct BudgetTable(TableWriter);
 
 impl BudgetTable {
-    /// Creates the table in a folder.
+    /// Creates the files of the table in a folder.
     ///
     /// # Errors
     /// A file cannot be created.
@@ -58,7 +58,7 @@ impl BudgetTable {
             .write(&budget_schema().frame(std::slice::from_ref(row)))
     }
 
-    /// Renames the finished file to its final name.
+    /// Finishes the files, renames them to their final names, and returns the number of rows.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -81,19 +81,19 @@ pub(crate) fn budget_schema<'a>() -> Schema<BudgetRow<'a>> {
     list
 }
 
-/// Returns the columns of parameters. Those that the policy does not read are empty.
+/// Returns the columns of the setting's parameters. A parameter that the policy does not read is empty.
 fn parameter_columns<'a>() -> Schema<BudgetRow<'a>> {
     schema![BudgetRow<'a>;
         ("policy", Text, "What is done with old events: summary, drop; never: nothing.", |row| row.budget.policy.name()),
         ("counter", Text, "How tokens are counted.", |row| row.budget.counter.name()),
         ("window", Int["tokens"], "The model's context window.", |row| row.budget.window),
-        ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.reads("threshold").then_some(row.budget.threshold)),
+        ("threshold", Float, "The share of the window less the tools above which it acts.", |row| row.policy_reads("threshold").then_some(row.budget.threshold)),
         ("reserve", Float, "The share of the window that is kept free for the answer: a longer prompt is an overflow.", |row| row.budget.reserve),
         ("tools", Int["tokens"], "The definitions of tools, at the start of every prompt.", |row| row.budget.tools),
-        ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.reads("keep").then_some(row.budget.keep)),
-        ("summary", Float, "The share of the window that a summary takes at most.", |row| row.reads("summary").then_some(row.budget.summary)),
+        ("keep", Float, "The share of the window for the newest events, which stay as they are.", |row| row.policy_reads("keep").then_some(row.budget.keep)),
+        ("summary", Float, "The share of the window that a summary takes at most.", |row| row.policy_reads("summary").then_some(row.budget.summary)),
         ("cache", Float, "The price of a prompt token that stood in the same place before; others cost 1.", |row| row.budget.cache),
-        ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.reads("threshold").then(|| row.budget.is_unsafe())),
+        ("unsafe", Int, "1 where the threshold is above 1 less the reserve.", |row| row.policy_reads("threshold").then(|| row.budget.is_unsafe())),
     ]
 }
 
@@ -125,8 +125,8 @@ fn cost_columns<'a>() -> Schema<BudgetRow<'a>> {
         ("sent_never", Int["tokens"], "What is sent in them without a guard, in an endless window.", |row| row.tally.own_free.sent()),
         ("sent_ratio", Float, "The first of the second.", |row| divide(row.tally.own.sent(), row.tally.own_free.sent())),
         ("cost", Float["tokens that are not cached"], "What they cost.", |row| row.cost()),
-        ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_never()),
-        ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_never())),
+        ("cost_never", Float["tokens that are not cached"], "What they cost without a guard, in an endless window.", |row| row.cost_without_guard()),
+        ("cost_ratio", Float, "The first of the second.", |row| ratio(row.cost(), row.cost_without_guard())),
     ]
 }
 
@@ -140,7 +140,7 @@ fn error_columns<'a>() -> Schema<BudgetRow<'a>> {
 }
 
 impl BudgetRow<'_> {
-    fn reads(&self, param: &str) -> bool {
+    fn policy_reads(&self, param: &str) -> bool {
         self.budget.policy.reads(param)
     }
 
@@ -148,17 +148,17 @@ impl BudgetRow<'_> {
         self.tally.own.cost(self.budget.cache)
     }
 
-    fn cost_never(&self) -> f64 {
+    fn cost_without_guard(&self) -> f64 {
         self.tally.own_free.cost(self.budget.cache)
     }
 
-    /// Returns the error of the counter if any prompt was recorded.
+    /// Returns the error of the token counter. `None` if no prompt was recorded.
     fn counter_error(&self) -> Option<CountError> {
         self.error.filter(|error| error.turns > 0)
     }
 }
 
-/// Divides one number by another. `None` if the divisor is 0.
-fn divide(n: u64, of: u64) -> Option<f64> {
-    (of > 0).then(|| n as f64 / of as f64)
+/// Divides two counts. `None` if the divisor is 0.
+fn divide(dividend: u64, divisor: u64) -> Option<f64> {
+    (divisor > 0).then(|| dividend as f64 / divisor as f64)
 }

@@ -7,16 +7,19 @@ use super::{ChooseOptions, Chooser, FOLDS, Sample};
 use crate::measure::{Measure, SAVED};
 use crate::tally::{Count, Sheet, Tally, tallies};
 
-/// The figures of a cell on some transcripts.
+/// Figures of a cell of the grids on some transcripts.
 #[derive(Clone, Copy)]
 pub(super) struct CellFigures {
     pub(super) cell: usize,
-    /// The objective, signed so that more is better.
+    /// Value of the objective, signed so that more is better.
     pub(super) merit: f64,
+    /// Share of the looping output that is saved.
     pub(super) saved: f64,
+    /// Number of wrong alarms.
     pub(super) wrong: u64,
-    /// The rate of wrong alarms, in the measure of the limit.
+    /// Rate of wrong alarms, in the measure of the limit.
     pub(super) rate: f64,
+    /// Whether the cell meets every limit except the one on wrong alarms.
     pub(super) meets_others: bool,
 }
 
@@ -34,14 +37,15 @@ impl CellFigures {
     }
 }
 
-/// Computes the figures of every cell of the grids on a sample: first on all transcripts, then without each fold.
+/// Computes the figures of every cell of the grids on a sample: first on all transcripts, then once for each fold left
+/// out.
 ///
-/// Memory: a [`Sheet`] for each fold of one block.
+/// Holds one [`Sheet`] for each fold of one block at a time.
 pub(super) fn standings(chooser: &Chooser<'_>, sample: &Sample) -> Vec<Vec<CellFigures>> {
     let (options, plan) = (chooser.options, chooser.evidence.plan);
     let limits = options.constraints.iter().map(|c| c.metric);
     let measures = limits.chain([options.objective, &SAVED]);
-    let counts = measures.flat_map(Measure::counted);
+    let counts = measures.flat_map(Measure::counts_used);
     let counts = counts.chain(Count::WRONG).chain([Count::Exposure]);
     let counts: BTreeSet<Count> = counts.collect();
     let counts: Vec<Count> = counts.into_iter().collect();

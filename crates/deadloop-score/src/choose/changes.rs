@@ -7,11 +7,11 @@ use deadloop_replay::Plan;
 use deadloop_replay::detect::harness::{Detector, Member, Param};
 use deadloop_replay::detect::{Setting, Value};
 
-use super::explanation::{subject, where_rules_end};
+use super::explanation::{explain_beyond_rules, subject};
 use super::{Choices, ParamChange};
 
-/// Returns the parameters that `settings.toml` changes: first for all models, then for each model with a table of its
-/// own.
+/// Returns the parameters that `settings.toml` changes: first those of all models, then those of each model with its
+/// own table.
 pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<ParamChange> {
     let all = &choices.all;
     let (old, new) = (plan.setting(choices.in_use), plan.setting(all.cell));
@@ -27,46 +27,44 @@ pub(super) fn of_choices(plan: &Plan, choices: &Choices) -> Vec<ParamChange> {
     changed
 }
 
-/// Returns the parameters that differ, guard by guard.
+/// Returns the parameters that differ between two settings, guard by guard.
 ///
-/// Guards of one detector are compared in order. A guard that only one side has is a change of `detector`, followed by
-/// its values that are not defaults.
+/// Guards with the same detector are compared in order. A guard of `from` alone is one change of `detector`. A guard of
+/// `to` alone is a change of `detector`, followed by its values that are not defaults.
 pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<ParamChange> {
-    let (old, new) = (guards(from), guards(to));
+    let (old, new) = (guards_by_key(from), guards_by_key(to));
     let mut all = Vec::new();
     let names = old
         .keys()
         .chain(new.keys().filter(|name| !old.contains_key(*name)));
     for name in names {
-        let of = |param: &str, from: Option<String>, to: Option<String>| ParamChange {
+        let change = |param: &str, from: Option<String>, to: Option<String>| ParamChange {
             model: model.to_owned(),
             guard: column_name(name),
             param: param.to_owned(),
             from,
             to,
-            words: new.get(name).and_then(|to| where_rules_end(param, to)),
+            words: new.get(name).and_then(|to| explain_beyond_rules(param, to)),
         };
         let detector = Some(name.0.to_owned());
         match (old.get(name), new.get(name)) {
             (Some(a), Some(b)) => {
-                let (a, b) = (values(a), values(b));
+                let (a, b) = (param_values(a), param_values(b));
                 let differ = a
                     .iter()
                     .filter(|(param, value)| b.get(*param) != Some(*value));
-                all.extend(
-                    differ.map(|(param, value)| {
-                        of(param, Some(value.clone()), b.get(param).cloned())
-                    }),
-                );
+                all.extend(differ.map(|(param, value)| {
+                    change(param, Some(value.clone()), b.get(param).cloned())
+                }));
             }
-            (Some(_), None) => all.push(of("detector", detector, None)),
+            (Some(_), None) => all.push(change("detector", detector, None)),
             (None, Some(b)) => {
-                all.push(of("detector", None, detector));
-                let set = values(b).into_iter().filter(|(param, value)| {
+                all.push(change("detector", None, detector));
+                let set = param_values(b).into_iter().filter(|(param, value)| {
                     let param = b.detector.params.iter().find(|p| p.name == *param);
                     param.is_none_or(|p| Value::from(p.default).to_string() != *value)
                 });
-                all.extend(set.map(|(param, value)| of(&param, None, Some(value))));
+                all.extend(set.map(|(param, value)| change(&param, None, Some(value))));
             }
             (None, None) => {}
         }
@@ -75,7 +73,8 @@ pub fn changes(model: &str, from: &Setting, to: &Setting) -> Vec<ParamChange> {
 }
 
 impl ParamChange {
-    /// Returns the description of the parameter. `None` for the channel, and for a guard that is added or removed.
+    /// Returns the registry's description of the parameter. `None` for the channel, and for a guard that is added or
+    /// removed.
     pub fn param(&self) -> Option<&'static Param> {
         let detector = match self.guard.rsplit_once('-') {
             Some((name, n)) if n.parse::<usize>().is_ok() => name,
@@ -85,8 +84,10 @@ impl ParamChange {
     }
 }
 
-/// Formats the change as an instruction: `change periodic: copies in a row (min_copies): 3 -> 4`, `remove checkpoint`,
-/// `add periodic`, and `set …: 4` for a parameter of a guard that is added. A change for one model begins with its name.
+/// Formats the change as an instruction.
+///
+/// Examples are `change periodic: copies in a row (min_copies): 3 -> 4`, `remove checkpoint` and `add periodic`. A
+/// parameter of an added guard is `set …: 4`. The name of the model comes first if the change is for one model.
 impl fmt::Display for ParamChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { guard, param, .. } = self;
@@ -109,10 +110,10 @@ impl fmt::Display for ParamChange {
     }
 }
 
-/// The name of a detector, and its number among the guards with this detector.
-type Name<'a> = (&'a str, usize);
+/// Key of a guard in a setting: its detector's name, and its number among the guards with this detector, from 1.
+type GuardKey<'a> = (&'a str, usize);
 
-fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
+fn guards_by_key(setting: &Setting) -> BTreeMap<GuardKey<'_>, &Member> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let named = setting.members.iter().map(|member| {
         let nth = counts.entry(member.detector.name).or_default();
@@ -122,15 +123,15 @@ fn guards(setting: &Setting) -> BTreeMap<Name<'_>, &Member> {
     named.collect()
 }
 
-/// Formats a name as the columns of scores.parquet do: `periodic`, then `periodic-2`.
-fn column_name((detector, nth): &Name<'_>) -> String {
+/// Formats the key of a guard as in the columns of scores.parquet: `periodic`, then `periodic-2`.
+fn column_name((detector, nth): &GuardKey<'_>) -> String {
     match nth {
         1 => (*detector).to_owned(),
         _ => format!("{detector}-{nth}"),
     }
 }
 
-fn values(member: &Member) -> BTreeMap<String, String> {
+fn param_values(member: &Member) -> BTreeMap<String, String> {
     let channel = match (member.channel, member.detector.channels()) {
         (Some(channel), _) => channel.to_string(),
         // A detector of runs reads one channel.

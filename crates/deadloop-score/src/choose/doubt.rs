@@ -1,8 +1,8 @@
-//! Labels in doubt.
+//! Labels in doubt: unconfirmed labels that guards and the offline finder contradict.
 //!
 //! A wrong label makes every good guard seem to err: three wrong labels in a hundred put the recommended guard over the
 //! default limit. An unconfirmed label is in doubt if good guards contradict it and the offline finder agrees with
-//! them. The finder uses no detector.
+//! the guards. The finder uses no detector.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use crate::proposals::sees_loop;
 use crate::tally::Evidence;
 use crate::truth::{Case, Class};
 
-/// A channel and a position in it.
+/// A channel and a position in this channel, in its unit.
 type ChannelPosition = (Channel, u64);
 
-/// The places at which good guards contradict an unconfirmed label.
+/// Positions at which good guards contradict an unconfirmed label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ContradictedLabel {
-    /// Alarms outside the labelled loops.
+    /// Positions of alarms outside the labelled loops.
     pub alarms: BTreeSet<ChannelPosition>,
-    /// The onset, middle and end of labelled loops in which no good guard alarms.
+    /// The onset, middle and end of each labelled loop without an alarm.
     pub loops: BTreeSet<ChannelPosition>,
 }
 
@@ -32,23 +32,24 @@ impl ContradictedLabel {
         self.alarms.is_empty() && self.loops.is_empty()
     }
 
-    /// Returns whether the finder contradicts the label too: it finds a loop at an alarm of [`alarms`](Self::alarms),
-    /// or none where the label has one.
+    /// Returns whether the offline finder contradicts the label too. It finds a loop at one of the
+    /// [`alarms`](Self::alarms), or none at any of the [`loops`](Self::loops).
     pub fn is_doubted(&self, transcript: &Transcript) -> bool {
         self.is_doubted_by(|places| sees_loop(transcript, places))
     }
 
-    /// Returns whether `sees_loop`, which checks for a loop at one of some places, contradicts the label too.
+    /// Returns whether `sees_loop` contradicts the label too. `sees_loop` returns whether there is a loop at one of
+    /// some positions.
     pub fn is_doubted_by(&self, sees_loop: impl Fn(&BTreeSet<ChannelPosition>) -> bool) -> bool {
         !self.alarms.is_empty() && sees_loop(&self.alarms)
             || !self.loops.is_empty() && !sees_loop(&self.loops)
     }
 }
 
-/// Returns the labels in doubt, after dropping the doubts of a class that has too many.
+/// Returns `doubted` without the doubts about a class of labels, if more than half of the class is in doubt.
 ///
-/// If more than half of the labels with a loop, or of those without, are in doubt, none of them are. So many labels are
-/// not mistakes. They follow a different definition of a loop than the guards and the finder.
+/// The classes are the labels with a loop and the labels without one. So many labels are not mistakes. They follow a
+/// different definition of a loop than the guards and the finder.
 pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     for loops in [true, false] {
         let has_loop = |i: usize| cases[i].truth.as_ref().map(|t| t.first_loop().is_some());
@@ -62,7 +63,7 @@ pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
     doubted
 }
 
-/// Returns for each case the places at which the guards `cells` contradict its label. Empty for confirmed labels.
+/// Returns for each case the positions at which the guards `cells` contradict its label. A confirmed label has none.
 pub fn contradicted(
     evidence: &Evidence<'_>,
     cells: impl Iterator<Item = usize>,

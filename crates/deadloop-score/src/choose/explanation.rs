@@ -5,17 +5,17 @@ use deadloop_replay::detect::{Setting, Value};
 
 use crate::sentences::thousands;
 
-/// Describes each guard of a setting: one line for the guard, then one for each parameter that matters.
+/// Describes a setting: one line for each guard, and one for each of its parameters that matters.
 ///
-/// Every threshold is included, and every other parameter that differs from its default.
+/// A parameter matters if it is an active threshold, or if it differs from its default.
 pub fn explained(setting: &Setting) -> Vec<String> {
     let guards = setting.members.iter().enumerate();
     guards
-        .flat_map(|(nth, member)| guard(nth + 1, member))
+        .flat_map(|(nth, member)| describe_guard(nth + 1, member))
         .collect()
 }
 
-fn guard(nth: usize, member: &Member) -> Vec<String> {
+fn describe_guard(number: usize, member: &Member) -> Vec<String> {
     let detector = member.detector;
     let on = match (member.channel, detector.channels()) {
         (Some(channel), _) => format!("{channel} alone"),
@@ -25,18 +25,20 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
         }
     };
     let head = format!(
-        "Guard {nth}, {}: {}. It reads {on}; an alarm has the response \"{}\".",
+        "Guard {number}, {}: {}. It reads {on}; an alarm has the response \"{}\".",
         detector.name,
         detector.about.trim_end_matches('.'),
         member.response.name()
     );
-    let told = detector
+    let listed = detector
         .params
         .iter()
-        .filter(|param| matters(param, member));
-    let lines = told.flat_map(|param| match member.params.get(param.name) {
-        Some(Value::List(rows)) if matches!(param.domain, Domain::Rows(_)) => rows_of(rows, member),
-        Some(value) => vec![sentence(param, value, member)],
+        .filter(|param| is_notable(param, member));
+    let lines = listed.flat_map(|param| match member.params.get(param.name) {
+        Some(Value::List(rows)) if matches!(param.domain, Domain::Rows(_)) => {
+            list_rules(rows, member)
+        }
+        Some(value) => vec![describe_param(param, value, member)],
         None => Vec::new(),
     });
     std::iter::once(head)
@@ -44,8 +46,8 @@ fn guard(nth: usize, member: &Member) -> Vec<String> {
         .collect()
 }
 
-/// Returns whether a parameter matters: an active threshold, or a value that is not the default.
-fn matters(param: &Param, member: &Member) -> bool {
+/// Returns whether a parameter is an active threshold, or has a value that is not the default.
+fn is_notable(param: &Param, member: &Member) -> bool {
     let Some(value) = member.params.get(param.name) else {
         return false;
     };
@@ -57,39 +59,40 @@ fn matters(param: &Param, member: &Member) -> bool {
     }
 }
 
-/// Splits the description of a parameter into its meaning and that of a 0.
-fn meaning(param: &Param) -> (&str, Option<&str>) {
+/// Splits the registry text of a parameter into the meaning of its values, and that of the value 0, if it has one.
+fn split_zero_meaning(param: &Param) -> (&str, Option<&str>) {
     match param.doc.rsplit_once("; 0: ") {
         Some((meaning, zero)) => (meaning, Some(zero)),
         None => (param.doc, None),
     }
 }
 
-/// Splits a value with a meaning of its own from the meaning of a parameter: `true: only pairs …`.
+/// Splits the registry text `true: only pairs …` into a single value with its own meaning, and that meaning. The value
+/// is `None` if the text names none.
 fn split_value_meaning(param: &Param) -> (Option<&str>, &str) {
-    let (meaning, _) = meaning(param);
+    let (meaning, _) = split_zero_meaning(param);
     match meaning.split_once(": ") {
         Some((value, rest)) if !value.contains(' ') => (Some(value), rest),
         _ => (None, meaning),
     }
 }
 
-/// Returns the first clause of the meaning of a parameter: `copies in a row`.
+/// Returns the first clause of the registry text of a parameter, such as `copies in a row`.
 pub fn subject(param: &Param) -> &str {
     let (_, meaning) = split_value_meaning(param);
     let clause = meaning.split([',', ';', ':', '(']).next();
     clause.unwrap_or(meaning).trim_end()
 }
 
-/// Describes a written value of a parameter: `4 copies in a row`, `longest unit that repeats = 4,500 chars`, `no rows for
-/// shorter units`.
+/// Describes a value of a parameter as written in a settings file: `4 copies in a row`, `longest unit that repeats =
+/// 4,500 chars`, `no rows for shorter units`.
 pub fn described(param: &Param, value: &str) -> String {
     let (what, words) = (subject(param), in_words(param, value));
     match (split_value_meaning(param).0, param.domain) {
         (Some(own), _) if own == words => return what.to_owned(),
         (Some(_), Domain::Flag | Domain::Word([_, _])) => return format!("not {what}"),
         (_, Domain::Word(_)) => return format!("{what} = {}", value.trim_matches('"')),
-        (_, Domain::Rows(_)) if words == NONE => return format!("no {what}"),
+        (_, Domain::Rows(_)) if words == EMPTY_LIST_WORD => return format!("no {what}"),
         _ => {}
     }
     let mut begins = what.split(' ').take(2);
@@ -99,44 +102,46 @@ pub fn described(param: &Param, value: &str) -> String {
     }
 }
 
-/// An empty list.
-const NONE: &str = "none";
+/// The description of an empty list.
+const EMPTY_LIST_WORD: &str = "none";
 
-/// Formats a written value of a parameter in words: `4 copies`, `list markers at line starts (lists)`.
+/// Formats a value of a parameter, as written in a settings file, in words: `4 copies`, `list markers at line starts
+/// (lists)`.
 pub fn in_words(param: &Param, value: &str) -> String {
-    let (meaning, zero) = meaning(param);
+    let (meaning, zero) = split_zero_meaning(param);
     let word = value.trim_matches('"');
     let unit = param
         .unit
         .split_once(", or ")
         .map_or(param.unit, |(usual, _)| usual);
-    match (clause(param, meaning, word), zero, word.parse()) {
+    match (split_word(param, meaning, word), zero, word.parse()) {
         (Some((_, clause)), ..) => clause,
         (_, Some(zero), Ok(0)) => zero.to_owned(),
         (_, _, Ok(n)) => format!("{} {unit}", thousands(n)).trim_end().to_owned(),
-        _ if word == "[]" => NONE.to_owned(),
+        _ if word == "[]" => EMPTY_LIST_WORD.to_owned(),
         _ => word.to_owned(),
     }
 }
 
-/// Formats a parameter: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
-fn sentence(param: &Param, value: &Value, member: &Member) -> String {
-    let (meaning, zero) = meaning(param);
-    let said = match (value, zero) {
+/// Describes a parameter in a sentence: `Copies of the unit in a row, the first included: 3 copies (min_copies).`
+fn describe_param(param: &Param, value: &Value, member: &Member) -> String {
+    let (meaning, zero) = split_zero_meaning(param);
+    let sentence = match (value, zero) {
         (Value::Int(0), Some(zero)) => format!("{meaning}: {zero}"),
-        _ => match clause(param, meaning, value.as_text().unwrap_or_default()) {
+        _ => match split_word(param, meaning, value.as_text().unwrap_or_default()) {
             Some((what, clause)) => format!("{what}: {clause}"),
-            None => format!("{meaning}: {}", amount(value, unit(param, member))),
+            None => format!("{meaning}: {}", with_unit(value, unit_of(param, member))),
         },
     };
-    let mut chars = said.chars();
+    let mut chars = sentence.chars();
     let first = chars.next().map(char::to_uppercase);
-    let said: String = first.into_iter().flatten().chain(chars).collect();
-    format!("{said} ({}).", param.name)
+    let sentence: String = first.into_iter().flatten().chain(chars).collect();
+    format!("{sentence} ({}).", param.name)
 }
 
-/// Splits the meaning of a parameter with words into its subject and the clause of this word.
-fn clause<'d>(param: &'d Param, meaning: &'d str, word: &str) -> Option<(&'d str, String)> {
+/// Splits the meaning of a parameter with named values into its subject and the clause of the value `word`. `None` for
+/// other parameters.
+fn split_word<'d>(param: &'d Param, meaning: &'d str, word: &str) -> Option<(&'d str, String)> {
     let Domain::Word(words) = param.domain else {
         return None;
     };
@@ -147,8 +152,8 @@ fn clause<'d>(param: &'d Param, meaning: &'d str, word: &str) -> Option<(&'d str
     Some((what, format!("{clause} ({})", words[nth])))
 }
 
-/// Formats a value with its unit: `4,500 chars`. A word has no unit.
-fn amount(value: &Value, unit: &str) -> String {
+/// Formats a value with its unit, such as `4,500 chars`. A text has no unit.
+fn with_unit(value: &Value, unit: &str) -> String {
     let text = match value {
         Value::Int(n) => thousands(*n),
         other => other.to_string(),
@@ -159,10 +164,10 @@ fn amount(value: &Value, unit: &str) -> String {
     }
 }
 
-/// Returns the unit of a parameter's number.
+/// Returns the unit of a parameter's value.
 ///
-/// `chars, or elements with on` is elements if `on` is not the default.
-fn unit<'d>(param: &'d Param, member: &Member) -> &'d str {
+/// The registry's unit `chars, or elements with on` is elements if the parameter `on` has not its default.
+fn unit_of<'d>(param: &'d Param, member: &Member) -> &'d str {
     let Some((usual, other)) = param.unit.split_once(", or ") else {
         return param.unit;
     };
@@ -180,9 +185,9 @@ fn unit<'d>(param: &'d Param, member: &Member) -> &'d str {
     }
 }
 
-/// Formats the rows of `rules`, one sentence each.
-fn rows_of(rows: &[Value], member: &Member) -> Vec<String> {
-    let unit = rules_unit(member);
+/// Describes each row of the parameter `rules` in a sentence.
+fn list_rules(rows: &[Value], member: &Member) -> Vec<String> {
+    let unit = unit_of_rules(member);
     let number = |row: &Value, name: &str| row.field(name).and_then(Value::as_int).unwrap_or(0);
     let mut lines: Vec<String> = Vec::new();
     for row in rows {
@@ -196,15 +201,15 @@ fn rows_of(rows: &[Value], member: &Member) -> Vec<String> {
     lines
 }
 
-fn rules_unit(member: &Member) -> &'static str {
+fn unit_of_rules(member: &Member) -> &'static str {
     let mut params = member.detector.params.iter();
     let longest = params.find(|param| param.name == "max_period");
-    longest.map_or("chars", |param| unit(param, member))
+    longest.map_or("chars", |param| unit_of(param, member))
 }
 
-/// Explains a new value that the rows of `rules` limit to longer units: `units above 2,000 chars: 2 copies are enough`.
-/// `None` if the value is clear alone.
-pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
+/// Explains a new value of a parameter that applies only to units longer than every row of `rules`, such as `units
+/// above 2,000 chars: 2 copies are enough`. `None` if the value applies to all units.
+pub(crate) fn explain_beyond_rules(param: &str, member: &Member) -> Option<String> {
     let rows = match member.params.get("rules") {
         Some(Value::List(rows)) if !rows.is_empty() => rows,
         _ => return None,
@@ -220,7 +225,7 @@ pub(crate) fn where_rules_end(param: &str, member: &Member) -> Option<String> {
         "min_chars" => format!("{} chars are enough", thousands(n)),
         _ => return None,
     };
-    let unit = rules_unit(member);
+    let unit = unit_of_rules(member);
     Some(format!("units above {} {unit}: {enough}", thousands(last)))
 }
 
@@ -237,7 +242,7 @@ mod tests {
             let member = Member::new(detector, Params::defaults(detector.params));
             for param in detector.params {
                 let value = Value::from(param.default);
-                let said = sentence(param, &value, &member);
+                let said = describe_param(param, &value, &member);
                 let name = format!("({}).", param.name);
                 assert!(said.ends_with(&name), "{}: {said}", detector.name);
                 assert!(said.len() > name.len() + 10, "{}: {said}", detector.name);
@@ -276,10 +281,10 @@ mod tests {
         }
         let member = &settings.guard().members[0];
         assert_eq!(
-            where_rules_end("min_copies", member).as_deref(),
+            explain_beyond_rules("min_copies", member).as_deref(),
             Some("units above 2,000 chars: 2 copies are enough")
         );
-        assert_eq!(where_rules_end("max_period", member), None);
+        assert_eq!(explain_beyond_rules("max_period", member), None);
         let param = |name: &str| member.detector.param(name).unwrap();
         let said = [
             ("min_copies", "4"),

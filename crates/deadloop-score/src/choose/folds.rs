@@ -1,17 +1,17 @@
-//! Folds for cross-validation: grouped, stratified, the same on every machine.
+//! Folds for cross-validation: grouped, stratified, and the same on every machine.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::intervals::Random;
-use crate::truth::{Case, Class, CopyKey, kept_together};
+use crate::truth::{Case, Class, CopyKey, shared_copy_keys};
 
-/// A stratum by which folds are balanced: model and class.
+/// A stratum over which folds are balanced: a model and a class of labels.
 type Stratum<'a> = (&'a str, Option<Class>);
 
 /// Assigns each case to a fold from 0 to `k` - 1.
 ///
-/// Cases of one `group` are in one fold; a case without a group is its own group. Groups are joined if they share the
-/// calls of a run, or a text of at least 200 chars apart from its numbers. So no text is held out from its own copy.
+/// Cases of one `group` are in one fold. A case without a group is its own group. Groups are joined if they share the
+/// calls of a run, or a text of at least 200 chars apart from its numbers. So a text and its copy are in one fold.
 ///
 /// Groups are assigned one by one, the largest first. Ties are broken by a seeded hash of the name. Each group goes to
 /// the fold with the fewest cases of its strata (model and class), then to the smallest fold. So the folds depend on
@@ -25,7 +25,7 @@ pub fn folds(cases: &[Case], k: usize, seed: u64) -> Vec<usize> {
     assign_folds(&all, &strata, k, seed)
 }
 
-/// Assigns cases to folds as [`folds`] does, balanced by the given strata, one per case.
+/// Assigns cases to folds as [`folds`] does, balanced over the given strata, one stratum per case.
 pub(crate) fn assign_folds<S: Ord + Copy>(
     cases: &[&Case],
     strata: &[S],
@@ -36,23 +36,23 @@ pub(crate) fn assign_folds<S: Ord + Copy>(
     order.sort_by_key(|(name, members)| {
         (
             usize::MAX - members.len(),
-            Random::named(seed, name).next(),
+            Random::from_name(seed, name).next(),
             *name,
         )
     });
-    let mut dealt = FoldContents {
+    let mut contents = FoldContents {
         strata: vec![BTreeMap::new(); k.max(1)],
         sizes: vec![0; k.max(1)],
     };
     let mut folds = vec![0; cases.len()];
     for (_, members) in order {
-        let fold = dealt.assign_fold(strata, &members);
+        let fold = contents.add_group(strata, &members);
         members.iter().for_each(|i| folds[*i] = fold);
     }
     folds
 }
 
-/// Joins groups that share a text. Each set has the first of its groups' names.
+/// Joins the groups that share a text. Returns the first of the joined names, and the indices of the cases.
 fn join_groups<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut groups: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
@@ -63,22 +63,23 @@ fn join_groups<'a>(cases: &[&'a Case]) -> Vec<(&'a str, Vec<usize>)> {
     let mut link: Vec<usize> = (0..groups.len()).collect();
     let mut shared: HashMap<CopyKey, usize> = HashMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
-        for key in members.iter().flat_map(|i| kept_together(cases[*i])) {
-            let (a, b) = (first(&mut link, at), *shared.entry(key).or_insert(at));
-            let b = first(&mut link, b);
+        for key in members.iter().flat_map(|i| shared_copy_keys(cases[*i])) {
+            let (a, b) = (root_of(&mut link, at), *shared.entry(key).or_insert(at));
+            let b = root_of(&mut link, b);
             link[a.max(b)] = a.min(b);
         }
     }
     let mut all: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, (_, members)) in groups.iter().enumerate() {
-        all.entry(first(&mut link, at)).or_default().extend(members);
+        let root = root_of(&mut link, at);
+        all.entry(root).or_default().extend(members);
     }
     let named = all.into_iter().map(|(at, members)| (groups[at].0, members));
     named.collect()
 }
 
-/// Follows the links from `at` to their end, and shortens the path.
-fn first(link: &mut [usize], mut at: usize) -> usize {
+/// Follows the links from `at` to their end, and shortens the path for later calls.
+fn root_of(link: &mut [usize], mut at: usize) -> usize {
     while link[at] != at {
         link[at] = link[link[at]];
         at = link[at];
@@ -86,14 +87,15 @@ fn first(link: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-/// The contents of each fold so far.
+/// The number of cases in each fold so far, in all and by stratum.
 struct FoldContents<S> {
     strata: Vec<BTreeMap<S, usize>>,
     sizes: Vec<usize>,
 }
 
 impl<S: Ord + Copy> FoldContents<S> {
-    fn assign_fold(&mut self, strata: &[S], members: &[usize]) -> usize {
+    /// Adds a group to the fold with the fewest cases of its strata, and returns the fold.
+    fn add_group(&mut self, strata: &[S], members: &[usize]) -> usize {
         let held = |fold: &usize| -> usize {
             let of = |i: &usize| self.strata[*fold].get(&strata[*i]).copied().unwrap_or(0);
             members.iter().map(of).sum()

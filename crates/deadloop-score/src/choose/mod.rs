@@ -1,8 +1,8 @@
 //! [`choose`]: the choice of a setting, by the one rule of `reports/METHOD.md`, "Choosing".
 //!
 //! Step 1 tries the ready guards, step 2 the grid, and step 3 each model. Each step compares with the result of the
-//! step before. Labels in doubt are left out of the choice, and copies of a text count once. Figures describe the
-//! written file, on all labels.
+//! step before. Labels in doubt are left out of the choice, and copies of a text count once. The reported figures are
+//! those of the written settings file on all labels.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -49,13 +49,13 @@ pub use verdict::{Advice, Choice, Choices, Figures, ParamChange, Provenance, Rul
 use search::GridSearch;
 use verdict::Pick;
 
-/// Number of folds of groups.
+/// Number of folds into which groups of cases are divided.
 const FOLDS: usize = 5;
-/// The minimum number of loops, and of groups with a loop, for a choice.
+/// Minimum number of loops, and minimum number of groups with a loop, for a choice.
 pub const FEWEST_LOOPS: u64 = 10;
-/// The minimum number of loops of a model for a choice on its own transcripts.
+/// Minimum number of loops of a model for a choice on its own transcripts.
 pub const MODEL_LOOPS: u64 = 50;
-/// The minimum numbers of loops, and of groups with a loop, for a ready guard to ship as safer.
+/// Minimum numbers of loops, and of groups with a loop, for a ready guard to replace another as safer.
 const FEWEST_FOR_SAFER: (u64, u64) = (5, 2);
 
 /// Error for a choice without candidates.
@@ -66,9 +66,9 @@ pub struct NoCandidates;
 /// A guard that was not chosen on this corpus: the recommended one, `quiet`, or one of `--also`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadyGuard {
-    /// The number of the guard in the plan.
+    /// The guard's number in the plan.
     pub cell: usize,
-    /// The name in sentences: `the recommended guard`.
+    /// The guard's name in sentences, such as `the recommended guard`.
     pub name: String,
 }
 
@@ -78,29 +78,29 @@ impl ReadyGuard {
     }
 }
 
-/// Cells of the plan that belong to one grid.
+/// The cells of the plan that belong to one grid.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GridCells {
     /// The names of the grid's detectors.
     pub name: String,
-    /// The cells of the grid.
+    /// The numbers of the grid's cells in the plan.
     pub cells: Range<usize>,
 }
 
 /// Options of a choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChooseOptions {
-    /// The limits.
+    /// The limits on measures of the chosen setting.
     pub constraints: Vec<Constraint>,
-    /// Whether the user gave the limits.
+    /// Whether the limits are the user's, not the defaults.
     pub given: bool,
-    /// The name of the setting in use in sentences.
+    /// The name in sentences of the setting in use.
     pub in_use_is: String,
-    /// The ready guards. Earlier ones win ties.
+    /// The ready guards. The first one wins a tie.
     pub ready: Vec<ReadyGuard>,
-    /// Whether a cell of the grids may ship. The grids are scored in any case.
+    /// Whether a cell of the grids may replace the setting in use. The grids are scored in any case.
     pub ships_grid: bool,
-    /// Whether each case's label is in doubt ([`contradicted`]). Empty if no label is in doubt.
+    /// Whether the label of each case is in doubt (see [`contradicted`]). Empty if no label is in doubt.
     pub doubted: Vec<bool>,
     /// The measure that is optimized.
     pub objective: Metric,
@@ -108,7 +108,7 @@ pub struct ChooseOptions {
     pub seed: u64,
     /// The options for judging alarms.
     pub judge: JudgeOptions,
-    /// The mean clean response, and the share of responses that loop.
+    /// The costs of errors: the mean clean response, and the share of responses that loop.
     pub worth: Stakes,
     /// Number of bootstrap replicates.
     pub replicates: usize,
@@ -124,13 +124,14 @@ impl ChooseOptions {
         }
     }
 
-    /// Returns the measure of the ladder: the limited one on wrong alarms, otherwise the rate of wrong alarms.
+    /// Returns the measure of the ladder: the measure of the limit on wrong alarms, or the rate of wrong alarms without
+    /// one.
     pub fn limited(&self) -> Metric {
         let rate = || wrong_rate(self.judge.unit);
         self.limit().map_or_else(rate, |limit| limit.metric)
     }
 
-    /// Returns the limit on wrong alarms. `None` if there is none.
+    /// Returns the limit on wrong alarms, if there is one.
     pub(crate) fn limit(&self) -> Option<&Constraint> {
         self.constraints.iter().find(|c| c.limits_wrong())
     }
@@ -142,23 +143,23 @@ impl ChooseOptions {
         others.all(|c| c.estimate(tally, &self.worth).1)
     }
 
-    /// Returns whether a tally meets every limit by estimate. A limit on a measure that is n/a is met.
+    /// Returns whether a tally meets every limit by estimate. A measure that is n/a meets its limit.
     pub(crate) fn is_within(&self, tally: &Tally) -> bool {
         let mut limits = self.constraints.iter();
         !limits.any(|limit| limit.is_broken(tally, &self.worth))
     }
 
-    /// Returns the objective, signed so that more is better.
+    /// Returns the value of the objective, signed so that more is better.
     fn merit(&self, tally: &Tally) -> f64 {
         self.signed(self.objective.value(tally, &self.worth))
     }
 
-    /// Returns a value of the objective, signed so that more is better.
+    /// Signs a value of the objective so that more is better. A value that is n/a is negative infinity.
     fn signed(&self, value: Option<f64>) -> f64 {
         value.map_or(f64::NEG_INFINITY, |value| self.objective.sign() * value)
     }
 
-    /// Returns whether a limit is surely broken: at the limit, so many wrong alarms have a probability below 10 %.
+    /// Returns whether a tally surely breaks a limit: at the limit, so many wrong alarms have a probability below 10 %.
     fn is_surely_over(&self, tally: &Tally) -> bool {
         let mut limits = self.constraints.iter();
         limits.any(|limit| limit.is_surely_broken(tally, &self.worth))
@@ -183,9 +184,9 @@ impl Default for ChooseOptions {
     }
 }
 
-/// Chooses the replacement of the setting `in_use`: a ready guard, or a cell of `grids`.
+/// Chooses the setting that replaces the setting `in_use`: a ready guard, or a cell of `grids`.
 ///
-/// Callers leave sealed transcripts (`split = test`) out of `evidence`.
+/// The caller leaves sealed transcripts (`split = test`) out of `evidence`.
 ///
 /// # Errors
 /// There is neither a ready guard nor a cell.
@@ -205,10 +206,10 @@ pub fn choose(
         options,
         folds: folds(evidence.cases, FOLDS, options.seed),
     };
-    Ok(chooser.choices())
+    Ok(chooser.run_steps())
 }
 
-/// A setting and, if it was chosen on this corpus, the settings chosen without each fold.
+/// A setting that may be chosen. If it was chosen on this corpus, it has the settings chosen without each fold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     cell: usize,
@@ -224,13 +225,13 @@ impl Candidate {
         }
     }
 
-    /// Returns the setting for held-out scoring of the transcripts of each fold.
+    /// Returns the setting that scores the transcripts of each fold, held out if the setting was chosen on this corpus.
     fn held_out(&self) -> [usize; FOLDS] {
         self.without.unwrap_or([self.cell; FOLDS])
     }
 }
 
-/// The transcripts of a choice: labelled, without labels in doubt, each text once.
+/// The transcripts on which a choice is made: labelled, without labels in doubt, each text once.
 struct Sample {
     pick: Vec<usize>,
     loops: u64,
@@ -257,20 +258,21 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    fn choices(&self) -> Choices {
-        let sample = self.sample(&self.evidence.all());
+    /// Runs the steps of the choice.
+    fn run_steps(&self) -> Choices {
+        let sample = self.select_sample(&self.evidence.all());
         let in_use = Candidate::from_ready(self.in_use);
         let kept = Pick::kept(in_use, Provenance::InUse, &self.options.in_use_is);
-        let winner = self.best_ready(&sample, &kept.candidate, &self.options.ready);
+        let winner = self.select_ready(&sample, &kept.candidate, &self.options.ready);
         let winner = winner.unwrap_or(kept);
         let search = GridSearch::new(self, &sample, &winner.candidate);
         let tried = search.climb(f64::INFINITY);
         let all = search.best(&tried).unwrap_or_else(|| winner.clone());
-        self.conclude(&search, tried, self.undominated(&sample, all))
+        self.conclude(&search, tried, self.choose_models(&sample, all))
     }
 
-    /// Selects the transcripts of `pick` that a choice uses.
-    fn sample(&self, pick: &[usize]) -> Sample {
+    /// Selects the transcripts of `pick` on which a choice is made.
+    fn select_sample(&self, pick: &[usize]) -> Sample {
         let (cases, doubted) = (self.evidence.cases, &self.options.doubted);
         let is_labelled = |i: usize| !matches!(cases[i].class(), None | Some(Class::Unsure));
         let is_usable = |i: &usize| is_labelled(*i) && doubted.get(*i) != Some(&true);
@@ -295,11 +297,11 @@ impl Chooser<'_> {
         }
     }
 
-    /// Chooses for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
+    /// Chooses a setting for each model with enough labels, or with wrong alarms surely over the limit. This is step 3.
     ///
     /// The incumbent is the setting of all models. The setting in use is a ready guard here, since it may suit a model
     /// better.
-    fn models(&self, all: &Pick) -> BTreeMap<&str, Pick> {
+    fn choose_per_model(&self, all: &Pick) -> BTreeMap<&str, Pick> {
         let mut ready = self.options.ready.clone();
         ready.push(ReadyGuard {
             cell: self.in_use,
@@ -307,47 +309,47 @@ impl Chooser<'_> {
         });
         let models = self.evidence.models();
         let is_alone = models.len() == 1;
-        let of = |pick: &[usize]| {
-            let sample = self.sample(pick);
+        let choose = |pick: &[usize]| {
+            let sample = self.select_sample(pick);
             let now = self.sum(&all.candidate, &sample.pick);
             if is_alone || sample.loops < MODEL_LOOPS && !self.options.is_surely_over(&now) {
                 return None;
             }
-            let won = self.best_ready(&sample, &all.candidate, &ready);
+            let won = self.select_ready(&sample, &all.candidate, &ready);
             let winner = won.as_ref().map_or(&all.candidate, |won| &won.candidate);
             let search = GridSearch::new(self, &sample, winner);
             search.best(&search.climb(search.top())).or(won)
         };
-        let part = |pick: Vec<usize>| of(&pick).unwrap_or_else(|| all.for_model());
+        let part = |pick: Vec<usize>| choose(&pick).unwrap_or_else(|| all.for_model());
         let models = models.into_iter();
         models.map(|(model, pick)| (model, part(pick))).collect()
     }
 
-    /// Returns the group of each transcript of a sample.
+    /// Returns the group name of each transcript of a sample.
     fn groups<'a>(&'a self, sample: &'a Sample) -> impl Iterator<Item = &'a str> {
         let cases = self.evidence.cases;
         sample.pick.iter().map(|i| cases[*i].cluster())
     }
 
-    /// Returns the tally of a setting that never alarms.
+    /// Returns the tally of some transcripts without a guard.
     fn tally_of_never(&self, pick: &[usize]) -> Tally {
         self.tallies([None; FOLDS], pick).into_iter().sum()
     }
 
-    /// Returns the tally of a candidate, held out if the candidate was chosen on this corpus.
+    /// Returns the tally of a candidate on some transcripts, held out if the candidate was chosen on this corpus.
     fn sum(&self, candidate: &Candidate, pick: &[usize]) -> Tally {
         let cells = candidate.held_out().map(Some);
         self.tallies(cells, pick).into_iter().sum()
     }
 
-    /// Returns the tally of each transcript under the setting of its fold. `None` never alarms.
+    /// Returns the tally of each transcript under the setting of its fold. A fold with `None` has no guard.
     fn tallies(&self, cells: [Option<usize>; FOLDS], pick: &[usize]) -> Vec<Tally> {
         let (evidence, judge) = (self.evidence, &self.options.judge);
         let quiet = evidence.plan.cell(self.in_use).block;
         let cells = cells.map(|cell| cell.map(|cell| evidence.plan.cell(cell)));
         let outcome = |i: &usize| match &cells[self.folds[*i]] {
             Some(cell) => evidence.outcome(cell, *i, judge),
-            None => evidence.quiet(quiet, *i, judge),
+            None => evidence.judge_quiet(quiet, *i, judge),
         };
         let tally = |i: &usize| Tally::from_outcome(&outcome(i));
         pick.iter().map(tally).collect()

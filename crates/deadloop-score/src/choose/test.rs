@@ -13,7 +13,7 @@ deadloop_replay::detect::words! {
     pub enum Ship {
         /// The objective is better.
         Better = "better",
-        /// The guard has fewer wrong alarms and loses next to nothing.
+        /// The guard has fewer wrong alarms, and its objective is at most one point worse.
         Safer = "safer",
     }
 }
@@ -21,32 +21,32 @@ deadloop_replay::detect::words! {
 /// Comparison of two guards on the same transcripts.
 ///
 /// Each text counts once, and labels in doubt are left out. Intervals are 80 % percentiles of the bootstrap over
-/// groups. Differences are newcomer minus incumbent, signed so that more is better.
+/// groups. A difference is the newcomer's value minus the incumbent's, signed so that more is better.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PairedTest {
     /// The difference in the objective. `None` if it is n/a.
     pub difference: Option<f64>,
-    /// The lower end of the interval of the difference.
+    /// The lower end of the interval of the difference in the objective.
     pub lo: f64,
-    /// The upper end.
+    /// The upper end of the interval of the difference in the objective.
     pub hi: f64,
-    /// The size of one point: 0.01 of a share, otherwise 1 % of the incumbent's value.
+    /// The size of one point of the objective: 0.01 if it is a share, otherwise 1 % of the incumbent's value.
     pub point: f64,
-    /// Wrong alarms of the newcomer, then of the incumbent.
+    /// Number of wrong alarms of the newcomer, then of the incumbent.
     pub wrong: [u64; 2],
     /// The upper end of the interval of the difference in wrong alarms.
     pub wrong_hi: f64,
-    /// Loops that the incumbent ends.
+    /// Number of loops that the incumbent ends.
     pub ended: u64,
-    /// Loops among these that the newcomer does not end.
+    /// Number of loops that the incumbent ends and the newcomer does not.
     pub lost: u64,
 }
 
 impl PairedTest {
-    /// Tests pairs of tallies, the newcomer's and the incumbent's, each with the name of its group.
+    /// Tests pairs of tallies, the newcomer's and the incumbent's. Each pair has the name of its group.
     pub(super) fn new(pairs: &[(&str, [Tally; 2])], options: &ChooseOptions) -> Self {
         let objective = options.objective;
-        let counts: BTreeSet<Count> = objective.counted().chain(Count::WRONG).collect();
+        let counts: BTreeSet<Count> = objective.counts_used().chain(Count::WRONG).collect();
         let value = |tally: &Tally| objective.value(tally, &options.worth);
         let difference = |[new, old]: &[Tally; 2]| {
             let (new, old) = value(new).zip(value(old))?;
@@ -79,36 +79,37 @@ impl PairedTest {
         }
     }
 
-    /// Returns whether wrong alarms are surely fewer, at a loss of at most one point and one loop in a hundred.
+    /// Returns whether the newcomer has surely fewer wrong alarms, and loses at most one point and one loop in a
+    /// hundred.
     fn is_safer(&self) -> bool {
         // Points are quotients, so rounding must not miss one by the last bit.
         self.wrong_hi < 0.0 && self.lo >= -self.point - 1e-12 && self.lost <= self.ended / 100
     }
 
-    /// Converts a difference to points.
+    /// Converts a difference in the objective to points.
     pub(crate) fn in_points(&self, difference: f64) -> f64 {
         in_points(difference, self.point)
     }
 }
 
-/// Converts a difference to points of this size.
+/// Converts a difference to points of size `point`.
 pub(super) fn in_points(difference: f64, point: f64) -> f64 {
     if point > 0.0 { difference / point } else { 0.0 }
 }
 
-/// A candidate that was tried against an incumbent.
+/// A candidate with its test against an incumbent.
 #[derive(Clone)]
 pub(super) struct Trial {
     pub(super) candidate: Candidate,
     /// The candidate's counts on the sample.
     pub(super) tally: Tally,
     pub(super) test: PairedTest,
-    /// The rule by which the candidate replaces the incumbent.
+    /// The rule by which the candidate replaces the incumbent. `None` if it does not.
     pub(super) by: Option<Ship>,
 }
 
 impl Chooser<'_> {
-    /// Tries a candidate against an incumbent on a sample. With `by_estimate`, a candidate with more wrong alarms must
+    /// Tests a candidate against an incumbent on a sample. With `by_estimate`, a candidate with more wrong alarms must
     /// meet the limits by estimate.
     pub(super) fn trial(
         &self,

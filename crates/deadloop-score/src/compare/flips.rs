@@ -1,4 +1,4 @@
-//! The transcripts that the two sides treat differently.
+//! [`Flip`]: a transcript whose alarm differs between the two sides.
 
 use deadloop_tables::{CsvWriter, Schema, schema};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::pairs::TranscriptPair;
 use super::side::{JudgedSpan, SideOutcome, rank_verdict, to_owned_text};
 use crate::judge::Verdict;
 
-/// A transcript that the two sides treat differently.
+/// A transcript whose alarm or verdict differs between the two sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flip {
     /// The transcript's id.
@@ -16,27 +16,27 @@ pub struct Flip {
     pub model: String,
     /// The class of the transcript's label.
     pub class: Option<String>,
-    /// The loop.
+    /// The loop by which the alarms were judged.
     #[serde(flatten)]
     pub span: JudgedSpan,
-    /// The kind of the difference: the verdict, or the alarm alone.
+    /// The part of the outcome that differs: the verdict, or the alarm alone.
     pub change: Change,
-    /// The direction: NEW is better, worse or neither.
+    /// The direction of the difference: NEW is better, worse or neither.
     pub direction: Direction,
     /// The alarm and the verdict of BASE.
     pub base: SideOutcome,
     /// The alarm and the verdict of NEW.
     pub new: SideOutcome,
-    /// The command that explains the difference, filled in by callers that have the settings' paths.
+    /// The command that explains the difference. Set by callers that have the paths of the settings.
     pub explain: Option<String>,
 }
 
 deadloop_replay::detect::words! {
-    /// The extent of a difference.
+    /// The part of an outcome that differs.
     pub enum Change {
         /// The verdict.
         Flip = "flip",
-        /// The alarm alone: its place, channel or kind.
+        /// The position, channel or kind of the alarm, under the same verdict.
         Moved = "moved",
     }
 
@@ -46,12 +46,12 @@ deadloop_replay::detect::words! {
         Worse = "worse",
         /// Better on NEW.
         Better = "better",
-        /// Neither.
+        /// Neither better nor worse.
         Neutral = "neutral",
     }
 }
 
-/// Formats flips as the text of `flips.csv`.
+/// Returns the content of `flips.csv`.
 ///
 /// # Errors
 /// The rows cannot be written.
@@ -82,11 +82,11 @@ pub(crate) fn flip_schema() -> Schema<Flip> {
     list
 }
 
-/// Returns the columns of one side.
+/// Returns the columns of `flips.csv` for one side.
 fn side_columns(side: &str, outcome_of: fn(&Flip) -> &SideOutcome) -> Schema<Flip> {
-    let name = |of: &str| format!("{side}_{of}");
+    let name = |column: &str| format!("{side}_{column}");
     let whose = side.to_uppercase();
-    let about = |of: &str| format!("{whose}: {of}.");
+    let about = |text: &str| format!("{whose}: {text}.");
     schema![Flip;
         (name("verdict"), Text, about("what became of it"), |flip| outcome_of(flip).verdict.name()),
         (name("alarm_at"), Int["units of the channel"], about("where the alarm came"), |flip| outcome_of(flip).alarm_at),
@@ -96,11 +96,12 @@ fn side_columns(side: &str, outcome_of: fn(&Flip) -> &SideOutcome) -> Schema<Fli
     ]
 }
 
-/// Returns the flips of all pairs, in the order of the corpus.
-pub(crate) fn flips(pairs: &[TranscriptPair]) -> Vec<Flip> {
+/// Returns the flips of all pairs of transcripts, in the order of the corpus.
+pub(crate) fn find_flips(pairs: &[TranscriptPair]) -> Vec<Flip> {
     pairs.iter().filter_map(compare_pair).collect()
 }
 
+/// Returns the difference between the two outcomes of a transcript, if they differ.
 fn compare_pair(pair: &TranscriptPair) -> Option<Flip> {
     let TranscriptPair { base, new, .. } = pair;
     let change = if base.verdict != new.verdict {
@@ -113,12 +114,12 @@ fn compare_pair(pair: &TranscriptPair) -> Option<Flip> {
     } else {
         return None;
     };
-    let seen = [base, new].map(|row| row.alarm_positions());
+    let alarms = [base, new].map(|row| row.side_outcome());
     // The charged span can depend on the alarm. So the span of the side with a hit is shown.
-    let found = seen.each_ref().map(|seen| seen.verdict == Verdict::Hit);
-    let span = if found[1] && !found[0] { new } else { base }.spot();
-    let direction = compare_sides(&seen[0], &seen[1]);
-    let [own, other] = seen;
+    let found = alarms.each_ref().map(|alarm| alarm.verdict == Verdict::Hit);
+    let span = if found[1] && !found[0] { new } else { base }.judged_span();
+    let direction = compare_sides(&alarms[0], &alarms[1]);
+    let [base_outcome, new_outcome] = alarms;
     Some(Flip {
         transcript: base.id().to_owned(),
         model: to_owned_text(&base.model).unwrap_or_default(),
@@ -126,8 +127,8 @@ fn compare_pair(pair: &TranscriptPair) -> Option<Flip> {
         span,
         change,
         direction,
-        base: own,
-        new: other,
+        base: base_outcome,
+        new: new_outcome,
         explain: None,
     })
 }

@@ -1,4 +1,4 @@
-//! The verdict on NEW, and its gates.
+//! The verdict on NEW and its gates.
 //!
 //! A gate that cannot be evaluated does not pass.
 
@@ -12,19 +12,19 @@ use super::{CompareOptions, Effect};
 use crate::measure::{FPR, MeasureUnit};
 use crate::sentences::{self, exposure};
 
-/// A condition on NEW.
+/// A condition that NEW must meet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
     /// The name of the gate.
     pub gate: GateName,
     /// Whether NEW passes. `None` if the gate could not be evaluated.
     pub passed: Option<bool>,
-    /// The reason.
+    /// The reason for the result, in words.
     pub why: String,
 }
 
 deadloop_replay::detect::words! {
-    /// The names of the gates.
+    /// The name of a gate.
     pub enum GateName {
         /// The verdict on the corpus.
         Corpus = "corpus",
@@ -36,7 +36,7 @@ deadloop_replay::detect::words! {
 }
 
 deadloop_replay::detect::words! {
-    /// A condition under which the gate fails.
+    /// A result of a comparison that fails the gate.
     pub enum FailCondition {
         /// The verdict `regressed`.
         Regressed = "regressed",
@@ -46,9 +46,9 @@ deadloop_replay::detect::words! {
         Equivalent = "equivalent",
         /// The verdict `improved`.
         Improved = "improved",
-        /// The rate of wrong alarms, if it is not shown to be no worse than BASE's by more than the margin.
+        /// A rate of wrong alarms that may exceed that of BASE by more than the margin.
         Inferior = "inferior",
-        /// Any transcript whose verdict changed.
+        /// A transcript with another verdict.
         Flips = "flips",
         /// No condition: the comparison only reports.
         Never = "never",
@@ -67,30 +67,28 @@ impl FailCondition {
     }
 }
 
-/// Returns the verdict on NEW as a whole, and its reasons. The verdict depends on two measures of all models together:
-/// ended loops and wrong alarms. NEW regressed if one of them did. NEW improved if one of them did and wrong alarms are
-/// not worse by more than noise. Other measures and single models do not count.
-pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Effect, Vec<String>) {
+/// Returns the verdict on NEW, and its reasons, one line each.
+pub(crate) fn decide_verdict(rows: &[Row], flips: &[Flip]) -> (Effect, Vec<String>) {
     let rows = || {
         rows.iter().filter(|row| {
             matches!(row.measured.role, MeasureRole::Primary | MeasureRole::Guard)
                 && row.model == "*"
         })
     };
-    let of = |standing| rows().filter(move |row| row.verdict == Some(standing));
-    let told = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
-    let regressed = told(&mut of(Effect::Regressed));
+    let with_effect = |effect| rows().filter(move |row| row.verdict == Some(effect));
+    let lines = |rows: &mut dyn Iterator<Item = &Row>| rows.map(Row::line).collect::<Vec<_>>();
+    let regressed = lines(&mut with_effect(Effect::Regressed));
     if !regressed.is_empty() {
         return (Effect::Regressed, regressed);
     }
-    let improved = told(&mut of(Effect::Improved));
-    let worse = told(&mut rows().filter(|row| row.is_worse_guard()));
+    let improved = lines(&mut with_effect(Effect::Improved));
+    let worse = lines(&mut rows().filter(|row| row.is_worse_guard()));
     match (improved.is_empty(), worse.is_empty()) {
         (false, true) => return (Effect::Improved, improved),
         (false, false) => return (Effect::Inconclusive, [improved, worse].concat()),
         _ => {}
     }
-    let open = told(&mut of(Effect::Inconclusive));
+    let open = lines(&mut with_effect(Effect::Inconclusive));
     if open.is_empty() && rows().any(|row| row.verdict.is_some()) {
         let flipped = flips.iter().filter(|f| f.change == Change::Flip).count();
         let same = format!("{flipped} verdicts changed, and no metric by more than noise");
@@ -99,8 +97,8 @@ pub(crate) fn verdict(rows: &[Row], flips: &[Flip]) -> (Effect, Vec<String>) {
     (Effect::Inconclusive, open)
 }
 
-/// Returns the gates of a comparison on a corpus.
-pub(crate) fn gates(
+/// Evaluates the gates of a comparison on a corpus.
+pub(crate) fn evaluate_gates(
     verdict: Effect,
     rows: &[Row],
     flips: &[Flip],
@@ -121,7 +119,7 @@ fn check_verdict(verdict: Effect, rows: &[Row], flips: &[Flip], options: &Compar
     };
     let scored = |row: &Row| {
         row.measured.is_exact()
-            && row.measured.role != MeasureRole::Told
+            && row.measured.role != MeasureRole::Informative
             && row.difference.is_some()
     };
     if !rows.iter().any(scored) {
@@ -140,9 +138,10 @@ fn check_verdict(verdict: Effect, rows: &[Row], flips: &[Flip], options: &Compar
     gate(Some(!fails), why.into())
 }
 
-/// Checks non-inferiority: the upper bound of the difference is at most the margin. If NEW has no more wrong alarms
-/// than BASE, the bound counts only if enough groups differ, and if the verdict is not `improved`. Otherwise every
-/// change that removes only a few alarms would fail.
+/// Evaluates the gate of non-inferiority: the upper bound of the difference in wrong alarms is at most `margin`.
+///
+/// If NEW has no more wrong alarms than BASE, the bound counts only if enough groups differ and the verdict is not
+/// `improved`. Otherwise every change that removes only a few alarms would fail.
 fn check_non_inferiority(verdict: Effect, rows: &[Row], margin: f64) -> Option<Gate> {
     let of_all = |row: &&Row| row.model == "*";
     let row = (rows.iter().filter(of_all)).find(|row| row.measured.role == MeasureRole::Guard)?;
@@ -163,8 +162,8 @@ fn check_non_inferiority(verdict: Effect, rows: &[Row], margin: f64) -> Option<G
         return gate(None, unseen.into());
     }
     let per = exposure(row.measured.metric.counted_in[0]);
-    let [hi_told, margin_told] = format_distinct(hi, margin);
-    let why = format!("{d:+.2} per {per}, at most {hi_told} (95 %), allowed {margin_told}");
+    let [hi_text, margin_text] = format_distinct(hi, margin);
+    let why = format!("{d:+.2} per {per}, at most {hi_text} (95 %), allowed {margin_text}");
     let more = match () {
         () if hi <= margin => "",
         () if d <= 0.0 && verdict == Effect::Improved => "; NEW has no more of them, and improved",
@@ -176,20 +175,21 @@ fn check_non_inferiority(verdict: Effect, rows: &[Row], margin: f64) -> Option<G
     gate(Some(true), why + more)
 }
 
-/// Formats two numbers with signs and at least two decimals, with as many as make them differ.
+/// Formats two numbers with a sign and as many decimals as distinguish them, at least two.
 fn format_distinct(a: f64, b: f64) -> [String; 2] {
-    let with = |digits: usize| [a, b].map(|x| format!("{x:+.digits$}"));
-    let differ = |told: &[String; 2]| a == b || told[0] != told[1];
-    (2..=9).map(with).find(differ).unwrap_or_else(|| with(9))
+    let format = |digits: usize| [a, b].map(|x| format!("{x:+.digits$}"));
+    let differ = |texts: &[String; 2]| a == b || texts[0] != texts[1];
+    let mut texts = (2..=9).map(format);
+    texts.find(differ).unwrap_or_else(|| format(9))
 }
 
 impl Row {
-    /// Returns whether the row is a guard metric whose estimate is worse by more than noise.
+    /// Returns whether the row is the rate of wrong alarms, and NEW is worse by more than noise.
     fn is_worse_guard(&self) -> bool {
         self.measured.role == MeasureRole::Guard && self.difference.is_some_and(|d| d > self.noise)
     }
 
-    /// Formats the row as a line: the metric, both values, the difference and its certainty.
+    /// Formats the row as a line: the metric, the values of both sides, their difference and its certainty.
     pub fn line(&self) -> String {
         let who = match self.model.as_str() {
             "*" => "all models".to_owned(),
@@ -218,7 +218,7 @@ impl Row {
         )
     }
 
-    /// Formats a value of this metric, or a signed difference, for people.
+    /// Formats a value of this metric for people, with a sign if `signed`.
     pub fn format_value(&self, x: f64, signed: bool) -> String {
         let (x, decimals, unit) = match self.measured.metric.unit {
             MeasureUnit::Chars => (x, 0, ""),

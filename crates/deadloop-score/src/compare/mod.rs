@@ -1,6 +1,6 @@
 //! The comparison of two settings on the same transcripts.
 //!
-//! It has the changes, their significance beyond chance and noise, and the gates (`reports/METHOD.md`,
+//! A comparison has the changes, their significance beyond chance and noise, and the gates (`reports/METHOD.md`,
 //! "Comparing").
 //!
 //! | to find | look in |
@@ -42,13 +42,13 @@ use crate::measure::Measure;
 use crate::tally::{Count, Tally};
 
 deadloop_replay::detect::words! {
-    /// The verdict on a difference.
+    /// The effect of NEW on a metric.
     pub enum Effect {
         /// Better, by more than chance and noise.
         Improved = "improved",
         /// Worse, by more than chance and noise.
         Regressed = "regressed",
-        /// Equal, but for noise.
+        /// Equal up to noise.
         Equivalent = "equivalent",
         /// Undecided: more transcripts are needed.
         Inconclusive = "inconclusive",
@@ -60,14 +60,14 @@ deadloop_replay::detect::words! {
 pub struct CompareOptions {
     /// The replicates and the seed of the bootstrap.
     pub resampling: Resampling,
-    /// The level of the tests.
+    /// The significance level of the tests.
     pub alpha: f64,
-    /// The largest differences that do not matter.
+    /// The largest difference of each metric that counts as noise.
     pub noise: Noise,
-    /// The margin for wrong alarms: the largest allowed upper bound of NEW - BASE, per million chars, or per thousand
-    /// calls or turns.
+    /// The largest allowed upper bound of the difference in wrong alarms, per million chars, or per thousand calls or
+    /// turns.
     pub margin: f64,
-    /// The verdicts that fail the comparison.
+    /// The results that fail the comparison.
     pub fail_on: Vec<FailCondition>,
     /// The unit in which both sides were judged.
     pub unit: Unit,
@@ -86,9 +86,10 @@ impl Default for CompareOptions {
     }
 }
 
-/// The noise floor: the largest difference of each metric that does not matter, however significant. The defaults are 1
-/// % of the loops and of the looping chars, 0.5 % of the clean transcripts, a tenth of the wrong alarms that `tune`
-/// allows by default, and 20 chars.
+/// The noise floor: the largest difference of each metric that counts as noise, however significant it is.
+///
+/// The defaults are 1 % of the loops and of the looping chars, 0.5 % of the clean transcripts, a tenth of the wrong
+/// alarms that `tune` allows by default, and 20 chars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise([(&'static str, f64); 6]);
 
@@ -112,12 +113,12 @@ impl Serialize for Noise {
 }
 
 impl Noise {
-    fn tolerance(mut self, metric: &str) -> f64 {
+    fn floor_of(mut self, metric: &str) -> f64 {
         self.named(metric).map_or(0.0, |floor| *floor)
     }
 
-    /// Returns the floor of a metric by its name. The rates of wrong alarms of all units have one floor. `None` if the
-    /// metric is not compared.
+    /// Returns the noise floor of the metric with this name. The rates of wrong alarms of all units have one floor.
+    /// `None` if the metric is not compared.
     pub fn named(&mut self, metric: &str) -> Option<&mut f64> {
         let is_rate = Measure::named(metric).is_some_and(Measure::is_wrong_rate);
         let metric = if is_rate { "fa_per_mchar" } else { metric };
@@ -131,13 +132,13 @@ impl Noise {
 pub struct Comparison {
     /// The number of transcripts on both sides.
     pub transcripts: u64,
-    /// The number of distinct texts among them. The counts below take each text once.
+    /// The number of distinct texts of these transcripts. The counts below take each text once.
     pub counted_once: u64,
     /// The number of loops on BASE.
     pub loops: u64,
     /// The number of clean transcripts on BASE.
     pub clean: u64,
-    /// The alarms of BASE and NEW in healthy text.
+    /// The alarms in healthy text, of BASE and of NEW.
     pub healthy: [HealthyAlarms; 2],
     /// The verdict on NEW.
     pub verdict: Effect,
@@ -149,16 +150,16 @@ pub struct Comparison {
     pub rows: Vec<Row>,
     /// The number of transcripts with the same verdict but a different alarm.
     pub moved: u64,
-    /// The transcripts that the sides treat differently.
+    /// The transcripts whose alarm or verdict differs between the sides.
     pub flips: Vec<Flip>,
 }
 
-/// The alarms in healthy text: wrong alarms, and transient stops, which are counted separately.
+/// Number of alarms in healthy text. Transient stops are not counted as wrong alarms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthyAlarms {
     /// The number of wrong alarms.
     pub wrong_alarms: u64,
-    /// The number of stops of repetitions that would have ended by themselves.
+    /// The number of alarms that stop a repetition that would have ended by itself.
     pub transient_stops: u64,
 }
 
@@ -171,7 +172,7 @@ impl HealthyAlarms {
     }
 }
 
-/// Compares two sides.
+/// Compares two sides, transcript by transcript.
 ///
 /// # Errors
 /// The transcripts, texts, labels or rules of judging differ, or a detector failed on a transcript.
@@ -180,24 +181,24 @@ pub fn compare(
     new: &Side,
     options: &CompareOptions,
 ) -> Result<Comparison, NotComparable> {
-    let pairs = pairs::pairs(base, new)?;
+    let pairs = pairs::pair_up(base, new)?;
     let options = &CompareOptions {
         unit: base.judge.unit,
         ..options.clone()
     };
     // Estimates, intervals and tests count equal texts once.
-    let once: Vec<&TranscriptPair> = pairs.iter().filter(|pair| pair.first).collect();
-    let rows = rows::rows(&once, options);
-    let flips = flips::flips(&pairs);
-    let sides = pairs::sum(&once);
-    let (verdict, why) = gates::verdict(&rows, &flips);
+    let once: Vec<&TranscriptPair> = pairs.iter().filter(|pair| pair.is_first).collect();
+    let rows = rows::compare_models(&once, options);
+    let flips = flips::find_flips(&pairs);
+    let sides = pairs::sum_tallies(&once);
+    let (verdict, why) = gates::decide_verdict(&rows, &flips);
     Ok(Comparison {
         transcripts: pairs.len() as u64,
         counted_once: once.len() as u64,
         loops: sides[0].loops(),
         clean: sides[0].clean(),
         healthy: sides.each_ref().map(HealthyAlarms::from_tally),
-        gates: gates::gates(verdict, &rows, &flips, options),
+        gates: gates::evaluate_gates(verdict, &rows, &flips, options),
         verdict,
         why,
         moved: flips.iter().filter(|f| f.change == Change::Moved).count() as u64,
@@ -206,16 +207,16 @@ pub fn compare(
     })
 }
 
-/// Returns the transcripts that two sides treat differently, without estimates or tests.
+/// Returns the transcripts whose alarm or verdict differs between two sides, without estimates or tests.
 ///
 /// # Errors
 /// Those of [`compare`].
 pub fn flips(base: &Side, new: &Side) -> Result<Vec<Flip>, NotComparable> {
-    Ok(flips::flips(&pairs::pairs(base, new)?))
+    Ok(flips::find_flips(&pairs::pair_up(base, new)?))
 }
 
 impl Comparison {
-    /// Iterates over the transcripts whose verdict changed.
+    /// Iterates over the transcripts with another verdict.
     pub fn flipped(&self) -> impl Iterator<Item = &Flip> {
         self.flips.iter().filter(|f| f.change == Change::Flip)
     }
@@ -225,7 +226,7 @@ impl Comparison {
         self.gates.push(gate);
     }
 
-    /// Returns whether every gate passed. `None` if none failed and one could not be evaluated.
+    /// Returns whether every gate passed. `None` if no gate failed and one could not be evaluated.
     pub fn passed(&self) -> Option<bool> {
         let any = |passed| self.gates.iter().any(|gate| gate.passed == passed);
         if any(Some(false)) {

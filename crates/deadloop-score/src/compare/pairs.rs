@@ -1,4 +1,4 @@
-//! The pairs of a comparison: transcripts, texts and labels must agree.
+//! The pairs of outcomes that a comparison compares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,36 +10,37 @@ use super::side::Side;
 use crate::files::outcomes::OutcomeLine;
 use crate::tally::Tally;
 
-/// The error for two sides that differ in their transcripts or in the rules of judging.
+/// The error for two sides that differ in their transcripts or in how alarms are judged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not comparable: {}", .problems.join("\n"))]
 pub struct NotComparable {
-    /// The obstacles to the comparison, a sentence each.
+    /// The reasons why the sides are not comparable, a sentence each.
     pub problems: Vec<String>,
 }
 
-/// A transcript on both sides.
+/// The outcomes of one transcript on both sides.
 #[derive(Clone, Debug)]
 pub(crate) struct TranscriptPair {
     pub(crate) base: OutcomeLine,
     pub(crate) new: OutcomeLine,
     /// The transcript's counts on each side.
-    pub(crate) adds: [Tally; 2],
-    /// Whether the transcript is the first of its copies by id. Estimates, intervals and tests count copies once.
-    pub(crate) first: bool,
+    pub(crate) tallies: [Tally; 2],
+    /// Whether the transcript is the first of its copies by id. Estimates, intervals and tests count only the first
+    /// copy.
+    pub(crate) is_first: bool,
 }
 
-/// Adds up the counts of all pairs, side by side.
-pub(crate) fn sum(pairs: &[&TranscriptPair]) -> [Tally; 2] {
-    [0, 1].map(|side| pairs.iter().map(|pair| pair.adds[side]).sum())
+/// Sums the tallies of all pairs, side by side.
+pub(crate) fn sum_tallies(pairs: &[&TranscriptPair]) -> [Tally; 2] {
+    [0, 1].map(|side| pairs.iter().map(|pair| pair.tallies[side]).sum())
 }
 
-/// The number of transcripts that a problem names. It counts the others.
-const MAX_NAMED: usize = 5;
+/// The maximum number of transcripts that a problem lists by id.
+const MAX_LISTED_IDS: usize = 5;
 
-/// Returns the transcripts of both sides, in the order of BASE.
-pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotComparable> {
-    let mut problems = check_rules(base, new);
+/// Pairs the transcripts of two sides, in the order of BASE. Fails if transcripts, texts or labels differ.
+pub(crate) fn pair_up(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotComparable> {
+    let mut problems = check_judging(base, new);
     for (whose, side, other) in [("BASE", base, new), ("NEW", new, base)] {
         let only = join(&side.rows, &other.rows, KEY_COLUMN, JoinType::Anti);
         let ids = texts(&only, KEY_COLUMN).flatten().map(str::to_owned);
@@ -52,20 +53,20 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotC
     let sides = sides.zip(OutcomeLine::read(&other));
     let mut both: Vec<TranscriptPair> = sides
         .map(|(base, new)| TranscriptPair {
-            adds: [base.tally(), new.tally()],
+            tallies: [base.tally(), new.tally()],
             base,
             new,
-            first: true,
+            is_first: true,
         })
         .collect();
-    count_once(&mut both);
-    let of: [(&str, PairedField); 3] = [
+    flag_first_copies(&mut both);
+    let fields: [(&str, PairedField); 3] = [
         ("with another text", |row| row.text.as_deref()),
         ("of another model", |row| row.model.as_deref()),
         ("in another group", |row| Some(row.cluster())),
     ];
-    for (what, of) in of {
-        check_field(&both, what, of, &mut problems);
+    for (what, field) in fields {
+        check_field(&both, what, field, &mut problems);
     }
     check_labels(&both, &mut problems);
     check_failures(&both, &mut problems);
@@ -76,14 +77,14 @@ pub(crate) fn pairs(base: &Side, new: &Side) -> Result<Vec<TranscriptPair>, NotC
     }
 }
 
-/// A part of a row that must be equal on both sides.
+/// A getter of a field that must be equal on both sides.
 type PairedField = fn(&OutcomeLine) -> Option<&str>;
 
 /// The column that identifies the rows of a side.
 const KEY_COLUMN: &str = "transcript";
 
-/// Marks the first of the copies on both sides. Filters may have left out the original.
-fn count_once(both: &mut [TranscriptPair]) {
+/// Sets `is_first` of each pair. A filter may have left out the original of a copy.
+fn flag_first_copies(both: &mut [TranscriptPair]) {
     let original = |row: &OutcomeLine| row.copy_of.clone().or(row.transcript.clone());
     let mut firsts: BTreeMap<Option<Arc<str>>, Option<Arc<str>>> = BTreeMap::new();
     for TranscriptPair { base, .. } in both.iter() {
@@ -92,19 +93,19 @@ fn count_once(both: &mut [TranscriptPair]) {
             .or_insert(base.transcript.clone());
         *first = base.transcript.clone().min(first.take());
     }
-    for TranscriptPair { base, first, .. } in both {
-        *first = firsts.get(&original(base)) == Some(&base.transcript);
+    for TranscriptPair { base, is_first, .. } in both {
+        *is_first = firsts.get(&original(base)) == Some(&base.transcript);
     }
 }
 
-/// Adds a problem: the number of transcripts, some of their names, and the reason.
-fn add_problem(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
-    let n = named.len();
+/// Adds a problem with the number of transcripts that have it, and some of their ids.
+fn add_problem(problems: &mut Vec<String>, what: &str, ids: Vec<String>) {
+    let n = ids.len();
     if n == 0 {
         return;
     }
-    let more = if n > MAX_NAMED { ", …" } else { "" };
-    let some: Vec<String> = named.into_iter().take(MAX_NAMED).collect();
+    let more = if n > MAX_LISTED_IDS { ", …" } else { "" };
+    let some: Vec<String> = ids.into_iter().take(MAX_LISTED_IDS).collect();
     let s = if n == 1 { "" } else { "s" };
     problems.push(format!(
         "{n} transcript{s} {what}: {}{more}",
@@ -112,7 +113,7 @@ fn add_problem(problems: &mut Vec<String>, what: &str, named: Vec<String>) {
     ));
 }
 
-fn check_rules(base: &Side, new: &Side) -> Vec<String> {
+fn check_judging(base: &Side, new: &Side) -> Vec<String> {
     let how = |side: &Side| {
         let chunks = side.chunks.map_or("as recorded".into(), |n| n.to_string());
         format!("{:?}, chunks {chunks}", side.judge)
@@ -130,11 +131,11 @@ fn check_rules(base: &Side, new: &Side) -> Vec<String> {
 fn check_field(
     both: &[TranscriptPair],
     what: &str,
-    of: fn(&OutcomeLine) -> Option<&str>,
+    field: PairedField,
     problems: &mut Vec<String>,
 ) {
     let changed = both.iter().filter_map(|pair| {
-        let (a, b) = (of(&pair.base), of(&pair.new));
+        let (a, b) = (field(&pair.base), field(&pair.new));
         let [base, new] = [a, b].map(|x| x.unwrap_or("none"));
         (a != b).then(|| format!("{} (BASE {base}, NEW {new})", pair.base.id()))
     });
@@ -147,14 +148,14 @@ fn check_labels(both: &[TranscriptPair], problems: &mut Vec<String>) {
         json.and_then(Result::ok).unwrap_or_default()
     };
     let changed = both.iter().filter(|pair| pair.base.label != pair.new.label);
-    let told = changed.map(|pair| {
-        let parted = describe_difference(&label(&pair.base), &label(&pair.new));
-        format!("{} ({parted})", pair.base.id())
+    let listed = changed.map(|pair| {
+        let differing = describe_difference(&label(&pair.base), &label(&pair.new));
+        format!("{} ({differing})", pair.base.id())
     });
-    add_problem(problems, "with another label", told.collect());
+    add_problem(problems, "with another label", listed.collect());
 }
 
-/// Describes the difference of two labels.
+/// Describes the difference between two labels: their classes, numbers of spans, or fields of spans.
 fn describe_difference(a: &Value, b: &Value) -> String {
     let of = |v: &Value| match v {
         Value::Null => "none".to_owned(),
@@ -170,8 +171,8 @@ fn describe_difference(a: &Value, b: &Value) -> String {
     }
     let fields = a.iter().zip(&b).flat_map(|(a, b)| {
         let fields = a.as_object().into_iter().flatten();
-        let parted = fields.filter(|(name, x)| **x != b[name.as_str()]);
-        parted.map(|(name, x)| format!("{name} {x} → {}", b[name]))
+        let differing = fields.filter(|(name, x)| **x != b[name.as_str()]);
+        differing.map(|(name, x)| format!("{name} {x} → {}", b[name]))
     });
     fields.collect::<Vec<_>>().join(", ")
 }

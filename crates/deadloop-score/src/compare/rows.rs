@@ -1,12 +1,12 @@
-//! The rows of a comparison: each metric of each model.
+//! The rows of a comparison: each metric of each model, with its difference.
 //!
-//! A row has the difference, and whether it exceeds chance and noise.
+//! The verdict of a row is whether the difference exceeds chance and noise.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::pairs::{TranscriptPair, sum};
+use super::pairs::{TranscriptPair, sum_tallies};
 use super::significance::{MIN_GROUPS, sign_flips};
 use super::subject::{ComparedMeasure, MeasureRole, compared_measures};
 use super::{CompareOptions, Effect};
@@ -16,55 +16,55 @@ use crate::tally::Tally;
 deadloop_replay::detect::words! {
     /// The test that separates a difference from chance.
     pub enum SignificanceTest {
-        /// The exact permutation of the signs of the groups' net flips: transcripts of one group flip together, so
+        /// The exact permutation test of the signs of the groups' net flips. Transcripts of one group flip together, so
         /// twelve flips in one group are one observation.
         SignFlip = "sign-flip",
-        /// The interval of the paired bootstrap over groups: it has no p.
+        /// The interval of the paired bootstrap over groups. It has no p value.
         Interval = "interval",
     }
 }
 
-/// A metric of one model, or of all models together.
+/// A metric of one model, or of all models together, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
-    /// The model. `*` for all models.
+    /// The model, or `*` for all models.
     pub model: String,
-    /// The metric, by the name of its column.
+    /// The metric's column name.
     pub metric: String,
-    /// Its value on BASE. `None` if n/a.
+    /// The metric's value on BASE. `None` if n/a.
     pub base: Option<f64>,
-    /// Its value on NEW. `None` if n/a.
+    /// The metric's value on NEW. `None` if n/a.
     pub new: Option<f64>,
-    /// NEW - BASE.
+    /// The value on NEW minus the value on BASE.
     pub difference: Option<f64>,
     /// The lower end of the 95 % interval of the difference, by the paired bootstrap over groups.
     pub lo: Option<f64>,
-    /// The upper end of the interval whose lower end is `lo`.
+    /// The upper end of the 95 % interval of the difference.
     pub hi: Option<f64>,
     /// The test of the difference.
     pub test: SignificanceTest,
-    /// The number of transcripts that count: loops or clean ones. The whole row counts equal texts once.
+    /// The number of transcripts that the metric judges. The whole row counts equal texts once.
     pub n: u64,
-    /// The transcripts that are right on BASE and wrong on NEW.
+    /// The number of transcripts that are right on BASE and wrong on NEW.
     pub b: u64,
-    /// The transcripts that are wrong on BASE and right on NEW.
+    /// The number of transcripts that are wrong on BASE and right on NEW.
     pub c: u64,
     /// The number of groups in which the two sides differ in this metric.
     pub differ: usize,
-    /// The p value of the test of flips. `None` if too few groups differ, or the metric has no such test.
+    /// The p value of the test of signs. `None` if too few groups differ, or the metric has no such test.
     pub p: Option<f64>,
     /// Whether a larger value is better.
     pub more_is_better: bool,
-    /// The largest difference that is noise.
+    /// The largest difference that counts as noise.
     pub noise: f64,
-    /// The verdict. `None` if n/a on a side, or if more of the metric is neither better nor worse.
+    /// The verdict. `None` if the metric is n/a on a side, or if more of it is neither better nor worse.
     pub verdict: Option<Effect>,
     #[serde(skip)]
     pub(crate) measured: ComparedMeasure,
 }
 
-/// Returns the rows of all models together, then of each model with a difference.
-pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
+/// Compares all models together, then each model that has a difference.
+pub(crate) fn compare_models(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
     let mut models: BTreeMap<&str, Vec<&TranscriptPair>> = BTreeMap::new();
     for pair in pairs {
         let model = pair.base.model.as_deref().unwrap_or_default();
@@ -86,11 +86,13 @@ pub(crate) fn rows(pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<R
     rows
 }
 
-/// Returns the rows of one model. Intervals are of the paired bootstrap over groups: a drawn group counts on both sides,
-/// and replicates in which a difference is n/a are left out.
+/// Returns the rows of one model.
+///
+/// Intervals are those of the paired bootstrap over groups. A drawn group counts on both sides. A replicate in which
+/// the difference is n/a is left out.
 fn compare_model(model: &str, pairs: &[&TranscriptPair], options: &CompareOptions) -> Vec<Row> {
     let measured = compared_measures(options.unit, &options.noise);
-    let clusters = GroupSums::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.adds)));
+    let clusters = GroupSums::new(pairs.iter().map(|pair| (pair.base.cluster(), pair.tallies)));
     let mut drawn: [Vec<f64>; 7] = Default::default();
     for sides in clusters.draw(options.resampling).tallies() {
         for (values, measured) in drawn.iter_mut().zip(&measured) {
@@ -111,16 +113,16 @@ fn compare_measure(
     pairs: &[&TranscriptPair],
     clusters: &GroupSums<'_, 2>,
 ) -> Row {
-    let sides = sum(pairs);
+    let sides = sum_tallies(pairs);
     let difference = measured.difference(&sides);
-    let touched = |[base, new]: &&[Tally; 2]| measured.terms(base) != measured.terms(new);
+    let differs = |[base, new]: &&[Tally; 2]| measured.numerator(base) != measured.numerator(new);
     let ([n, b, c], nets) = count_discordant(&measured, pairs);
     let (test, differ) = if measured.is_exact() {
         (SignificanceTest::SignFlip, nets.len())
     } else {
         (
             SignificanceTest::Interval,
-            clusters.each().filter(touched).count(),
+            clusters.sums().filter(differs).count(),
         )
     };
     let tested = difference.filter(|_| measured.is_exact() && differ >= MIN_GROUPS);
@@ -146,15 +148,15 @@ fn compare_measure(
     }
 }
 
-/// Counts the pairs that the measure judges, those right on BASE alone, and those right on NEW alone. Each group with a
-/// flip also gets its flips for the better less those for the worse.
+/// Counts the pairs that the measure judges, those right on BASE alone, and those right on NEW alone. The second part
+/// is the net number of flips to the better of each group with a flip.
 fn count_discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([u64; 3], Vec<i64>) {
     let (mut n, mut b, mut c) = (0, 0, 0);
     let mut groups: BTreeMap<&str, i64> = BTreeMap::new();
     for pair in pairs {
-        let [base, new] = &pair.adds;
+        let [base, new] = &pair.tallies;
         // A transient repetition may be stopped on one side alone. It counts on neither.
-        let Some((base, new)) = measured.right(base).zip(measured.right(new)) else {
+        let Some((base, new)) = measured.is_right(base).zip(measured.is_right(new)) else {
             continue;
         };
         n += 1;
@@ -168,10 +170,12 @@ fn count_discordant(measured: &ComparedMeasure, pairs: &[&TranscriptPair]) -> ([
     ([n, b, c], groups.into_values().collect())
 }
 
-/// Returns the verdict of a row. A difference beyond chance and noise is an improvement or a regression. An interval
-/// inside the noise is equivalence. The test of flips decides on chance, or without one an interval on one side of 0.
+/// Returns the verdict of a row.
+///
+/// A difference beyond chance and noise is an improvement or a regression. An interval inside the noise is equivalence.
+/// The test of signs decides on chance, or else an interval on one side of 0.
 fn decide_effect(row: &Row, alpha: f64) -> Option<Effect> {
-    let is_judged = row.measured.role != MeasureRole::Beside;
+    let is_judged = row.measured.role != MeasureRole::Neutral;
     let d = row.difference.filter(|_| is_judged)?;
     let sure = match row.test {
         SignificanceTest::SignFlip => row.p.is_some_and(|p| p <= alpha),

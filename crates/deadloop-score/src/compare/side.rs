@@ -1,4 +1,4 @@
-//! [`Side`]: one of the two compared results.
+//! [`Side`]: one of the two results of a comparison.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,39 +18,40 @@ use crate::judge::{JudgeOptions, Outcome, Verdict};
 use crate::tally::{Evidence, Tally};
 use crate::truth::map_copies;
 
-/// The outcomes of one setting, or of one choice for each model, on a corpus.
+/// The outcomes on a corpus of one setting, or of the setting chosen for each model.
 #[derive(Clone, Debug)]
 pub struct Side {
-    /// The source of the side: a result folder or a replayed setting.
+    /// The source of the outcomes: a result folder or a replayed setting.
     pub source: String,
     /// The name of the setting.
     pub name: String,
-    /// The setting of each model that has its own. The setting of all others is under `*`.
+    /// The id of the setting of each model with its own setting, and of all other models as `*`.
     pub settings: BTreeMap<String, String>,
-    /// The settings file of this side. `None` if unknown.
+    /// The text of the settings file. `None` if unknown.
     pub toml: Option<String>,
     /// The options by which alarms were judged.
     pub judge: JudgeOptions,
-    /// The chars of the chunks that the recordings were cut into.
+    /// The number of chars of the chunks that recordings were cut into. `None` if they are as recorded.
     pub chunks: Option<u64>,
     /// The outcomes, in the order of the corpus.
     pub(crate) rows: DataFrame,
 }
 
-/// The judged span, or the first one.
+/// The labelled span by which an alarm was judged, or the first span of the label.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JudgedSpan {
     /// The kind of the loop.
     pub kind: Option<String>,
-    /// The channel of the loop. Without a span, the alarm's.
+    /// The channel of the loop, or of the alarm if the label has no span.
     pub channel: Option<String>,
-    /// The first char of the second copy.
+    /// The position of the first char of the second copy.
     pub onset: Option<u64>,
-    /// The position after the last char.
+    /// The position after the last char of the loop.
     pub end: Option<u64>,
 }
 
-/// Ranks a verdict among those possible on one transcript. A higher rank is better.
+/// Returns the rank of a verdict. The better of two verdicts on one transcript has the higher rank. `None` for a
+/// verdict that is neither right nor wrong.
 pub(super) fn rank_verdict(verdict: Verdict) -> Option<u8> {
     match verdict {
         Verdict::Hit => Some(3),
@@ -66,7 +67,7 @@ pub(super) fn rank_verdict(verdict: Verdict) -> Option<u8> {
 pub struct SideOutcome {
     /// The verdict.
     pub verdict: Verdict,
-    /// The position of the alarm, in chars of `alarm_channel`.
+    /// The position of the alarm, in units of `alarm_channel`.
     pub alarm_at: Option<u64>,
     /// The channel of the alarm.
     pub alarm_channel: Option<String>,
@@ -74,12 +75,12 @@ pub struct SideOutcome {
     pub alarm_kind: Option<String>,
     /// The member of the guard that alarmed.
     pub detector: Option<String>,
-    /// The calls and turns that had begun at the alarm. Its counts of text are 0.
+    /// The number of calls and turns that had begun at the alarm. The counts of text are 0.
     #[serde(skip)]
     pub alarm_seen: ChannelLengths,
 }
 
-/// The reason why a folder cannot be a side.
+/// The error for a folder that cannot be read as a side.
 #[derive(Debug, thiserror::Error)]
 pub enum SideError {
     /// A file cannot be read.
@@ -88,7 +89,7 @@ pub enum SideError {
     /// The folder has no outcomes.
     #[error("{0}: holds no outcomes; expected a folder that replay, sweep or tune left")]
     NoOutcomes(String),
-    /// No setting has that name, or no setting was named and several are possible.
+    /// No setting has the requested name, or no setting was requested and several are possible.
     #[error("{source}: {what}; expected one of: {there}", source = .from)]
     Setting {
         /// The folder.
@@ -101,7 +102,7 @@ pub enum SideError {
 }
 
 impl Side {
-    /// Makes the side of one setting that was just replayed.
+    /// Creates the side of one setting from a replay.
     pub fn new(
         source: &str,
         name: &str,
@@ -124,8 +125,9 @@ impl Side {
         }
     }
 
-    /// Reads one side from a result folder. The setting is the one with the name or id `wanted`. Without one, it is the
-    /// choice made there, the current setting, or the only one.
+    /// Reads one side from a result folder. The setting is the one with the name or id `wanted`.
+    ///
+    /// If `wanted` is `None`, the setting is the choice made in the folder, the current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
         let types = OutcomeLine::schema().described();
@@ -134,21 +136,22 @@ impl Side {
         check_columns(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
         let manifest = Manifest::read(dir)?;
         let ids: BTreeSet<&str> = texts(&rows, "setting").flatten().collect();
-        let meant = SelectedSetting::find(dir, wanted, (&manifest, &ids))?;
+        let selected = SelectedSetting::find(dir, wanted, (&manifest, &ids))?;
         let pairs = texts(&rows, "model").zip(texts(&rows, "setting"));
-        let own = pairs.map(|(model, setting)| setting == meant.setting(model.unwrap_or_default()));
+        let own =
+            pairs.map(|(model, setting)| setting == selected.id_for(model.unwrap_or_default()));
         Ok(Self {
             source,
             rows: filter_rows(&rows, own.collect()),
-            name: meant.name,
-            settings: meant.settings,
-            toml: meant.toml,
+            name: selected.name,
+            settings: selected.settings,
+            toml: selected.toml,
             judge: manifest.judge,
             chunks: manifest.chunks,
         })
     }
 
-    /// Leaves out the rows whose model and split are not selected. Returns the number of rows left.
+    /// Keeps the rows whose model and split are selected. Returns the number of rows left.
     pub fn retain(&mut self, selected: impl Fn(&str, Option<&str>) -> bool) -> usize {
         let pairs = texts(&self.rows, "model").zip(texts(&self.rows, "split"));
         let own = pairs.map(|(model, split)| selected(model.unwrap_or_default(), split));
@@ -156,7 +159,7 @@ impl Side {
         self.rows.height()
     }
 
-    /// Returns the counts of all transcripts together.
+    /// Returns the tally of all transcripts.
     pub fn tally(&self) -> Tally {
         OutcomeLine::read(&self.rows)
             .iter()
@@ -164,20 +167,21 @@ impl Side {
             .sum()
     }
 
-    /// Returns the alarm of the setting on one transcript, and the span by which it was judged.
+    /// Returns the alarm of the setting on one transcript, and the span by which the alarm was judged.
     pub fn judged_alarm(&self, transcript: &str) -> Option<(SideOutcome, JudgedSpan)> {
         let own = texts(&self.rows, "transcript").map(|id| id == Some(transcript));
         let rows = OutcomeLine::read(&filter_rows(&self.rows, own.collect()));
-        rows.first().map(|row| (row.alarm_positions(), row.spot()))
+        let row = rows.first()?;
+        Some((row.side_outcome(), row.judged_span()))
     }
 }
 
-/// Returns the rows of a frame selected by a mask of the same length.
+/// Returns the rows of a frame that a mask of the same length selects.
 fn filter_rows(rows: &DataFrame, mask: BooleanChunked) -> DataFrame {
     rows.filter(&mask).unwrap_or_default()
 }
 
-/// The selected setting of a folder.
+/// The setting of a result folder that a side compares.
 struct SelectedSetting {
     name: String,
     settings: BTreeMap<String, String>,
@@ -200,20 +204,20 @@ impl SelectedSetting {
             return Ok(Self::from_choice(dir, &choice)?);
         }
         let names = |id: &str| manifest.settings.get(id).map_or(&[][..], Vec::as_slice);
-        let called = |name: &str| {
+        let id_of = |name: &str| {
             let known = |id: &&&str| **id == name || names(id).iter().any(|known| known == name);
             ids.iter().find(known)
         };
         let found = match wanted {
-            Some(name) => called(name),
+            Some(name) => id_of(name),
             None if ids.len() == 1 => ids.first(),
-            None => called("current"),
+            None => id_of("current"),
         };
         let Some(id) = found else {
             let there = ids
                 .iter()
                 .map(|id| names(id).first().map_or(*id, String::as_str));
-            return Err(setting_error(dir, wanted, there));
+            return Err(unknown_setting(dir, wanted, there));
         };
         let own = names(id).iter().find(|n| *n != "current");
         let name = wanted.or(own.map(String::as_str)).unwrap_or(id);
@@ -224,7 +228,7 @@ impl SelectedSetting {
         })
     }
 
-    /// Returns the choice of `tune`, model by model.
+    /// Selects the choice made by `tune`, model by model.
     fn from_choice(dir: &Path, choice: &DataFrame) -> Result<Self, FileError> {
         let rows = texts(choice, "model").zip(texts(choice, "setting"));
         let row = |(model, setting): (Option<&str>, Option<&str>)| {
@@ -238,16 +242,16 @@ impl SelectedSetting {
         })
     }
 
-    fn setting(&self, model: &str) -> Option<&str> {
+    fn id_for(&self, model: &str) -> Option<&str> {
         let own = self.settings.get(model).or(self.settings.get("*"));
         own.map(String::as_str)
     }
 }
 
-/// The number of settings that an error names.
-const MAX_NAMED: usize = 20;
+/// The maximum number of settings that an error lists.
+const MAX_LISTED_SETTINGS: usize = 20;
 
-/// Reads the settings file of a setting from the scores of a folder.
+/// Reads the text of a setting's settings file from the scores of a folder.
 fn read_settings(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
     let scores = read_table(dir, "scores", &["setting", "settings"], &[])?.unwrap_or_default();
     let mut rows = texts(&scores, "setting").zip(texts(&scores, "settings"));
@@ -255,13 +259,13 @@ fn read_settings(dir: &Path, id: &str) -> Result<Option<String>, FileError> {
     Ok(own.map(str::to_owned))
 }
 
-fn setting_error<'a>(
+fn unknown_setting<'a>(
     dir: &Path,
     wanted: Option<&str>,
     there: impl ExactSizeIterator<Item = &'a str>,
 ) -> SideError {
-    let more = there.len().saturating_sub(MAX_NAMED);
-    let mut there: Vec<String> = there.take(MAX_NAMED).map(str::to_owned).collect();
+    let more = there.len().saturating_sub(MAX_LISTED_SETTINGS);
+    let mut there: Vec<String> = there.take(MAX_LISTED_SETTINGS).map(str::to_owned).collect();
     there.extend((more > 0).then(|| format!("and {more} more")));
     let what = wanted.map_or_else(
         || "several settings, and none is the current one".into(),
@@ -274,8 +278,9 @@ fn setting_error<'a>(
     }
 }
 
-/// Rejects a table that lacks a column, or has an unknown verdict. Otherwise a missing cell would count as 0, and an
-/// unknown verdict as a failure.
+/// Rejects a table that lacks a column, or has an unknown verdict.
+///
+/// Otherwise a missing cell would count as 0, and an unknown verdict as a failure.
 fn check_columns(rows: &DataFrame) -> Result<(), String> {
     let missing = OutcomeLine::schema()
         .described()
@@ -301,13 +306,13 @@ fn check_columns(rows: &DataFrame) -> Result<(), String> {
 }
 
 impl OutcomeLine {
-    /// Returns the verdict.
+    /// Returns the verdict of the row. An unknown verdict is an error.
     pub fn verdict(&self) -> Verdict {
         let verdict = self.verdict.as_deref().and_then(Verdict::named);
         verdict.unwrap_or(Verdict::Error)
     }
 
-    /// Returns the counts of the row.
+    /// Returns the tally of the row.
     pub(crate) fn tally(&self) -> Tally {
         let outcome = Outcome {
             // A positive length shows a loop, also if an earlier repetition was stopped.
@@ -324,13 +329,13 @@ impl OutcomeLine {
         let unit = self.unit.as_deref().and_then(Unit::named);
         let unit = unit.unwrap_or_default();
         Tally::from_outcome(&match outcome.verdict {
-            Verdict::Hit => outcome.ended_within(unit, self.period),
-            _ if outcome.is_earlier() => outcome.ended_within(unit, None),
+            Verdict::Hit => outcome.with_delay_counts(unit, self.period),
+            _ if outcome.is_earlier() => outcome.with_delay_counts(unit, None),
             _ => outcome,
         })
     }
 
-    /// Returns the group, or the transcript if it is in none.
+    /// Returns the transcript's group, or its id if it has no group.
     pub(crate) fn cluster(&self) -> &str {
         self.group.as_deref().unwrap_or(self.id())
     }
@@ -340,8 +345,8 @@ impl OutcomeLine {
         self.transcript.as_deref().unwrap_or_default()
     }
 
-    /// Returns the span that was judged.
-    pub(super) fn spot(&self) -> JudgedSpan {
+    /// Returns the span by which the alarm was judged.
+    pub(super) fn judged_span(&self) -> JudgedSpan {
         JudgedSpan {
             kind: to_owned_text(&self.kind),
             channel: to_owned_text(&self.channel),
@@ -350,8 +355,8 @@ impl OutcomeLine {
         }
     }
 
-    /// Returns the positions of the alarm.
-    pub(super) fn alarm_positions(&self) -> SideOutcome {
+    /// Returns the alarm and the verdict of the row.
+    pub(super) fn side_outcome(&self) -> SideOutcome {
         let seen = [
             (Channel::Tools, self.alarm_calls),
             (Channel::Turns, self.alarm_turns),

@@ -1,13 +1,14 @@
 //! The exact permutation test of signs.
 
-/// The minimum number of differing groups for a test at 5 %. With 5 of 5, p is still 0.0625.
+/// The minimum number of groups that differ for a test at 5 %. With 5 of 5 groups, p is still 0.0625.
 pub(crate) const MIN_GROUPS: usize = 6;
 
-/// Returns the exact two-sided p of the sum of `nets`, if every sign is equally likely: the permutation test of paired
-/// differences (Fisher 1935, Pitman 1937). The distribution is built net by net, so the cost is the number of nets
-/// times the sum of their sizes. Nets of one flip each give the exact test of McNemar.
+/// Returns the exact two-sided p value of the sum of `nets` if every sign is equally likely.
 ///
-/// 3, 2, 2, 1, 1, 1: 2 / 64 = 0.03125.
+/// It is the permutation test of paired differences (Fisher 1935, Pitman 1937). The distribution is built net by net,
+/// so the cost is the number of nets times the sum of their sizes. Nets of 1 and -1 give the exact test of McNemar.
+///
+/// The p value of 3, 2, 2, 1, 1, 1 is 2 / 64 = 0.03125.
 pub fn sign_flips(nets: &[i64]) -> f64 {
     let sizes: Vec<usize> = nets.iter().map(|net| net.unsigned_abs() as usize).collect();
     let total: usize = sizes.iter().sum();

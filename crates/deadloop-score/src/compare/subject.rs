@@ -1,4 +1,4 @@
-//! The compared measures.
+//! The measures that a comparison compares.
 
 use deadloop_replay::detect::Unit;
 
@@ -8,51 +8,52 @@ use crate::measure::{
 };
 use crate::tally::{Count, Tally};
 
-/// The role of a measure in a comparison.
+/// The role of a measure in the verdict of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeasureRole {
-    /// The purpose of a guard.
+    /// The measure that a guard is meant to improve.
     Primary,
-    /// The cost that must not rise.
+    /// The measure that must not get worse.
     Guard,
-    /// Printed, without effect on the verdict.
-    Told,
-    /// Printed beside another measure. More is neither better nor worse.
-    Beside,
+    /// A measure without effect on the verdict.
+    Informative,
+    /// A measure whose values are neither good nor bad.
+    Neutral,
 }
 
-/// A measure in a comparison.
+/// A measure with its role in a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ComparedMeasure {
     pub(crate) metric: Metric,
     pub(crate) role: MeasureRole,
-    /// The largest difference that is noise.
+    /// The largest difference that counts as noise.
     pub(crate) noise: f64,
 }
 
-/// Returns the measures for a unit. The primary one is loops ended, the guard is the rate of wrong alarms. The others
-/// have no effect on the verdict.
+/// Returns the compared measures for a unit. The primary measure is loops ended, and the guard is the rate of wrong
+/// alarms.
 pub(crate) fn compared_measures(unit: Unit, noise: &Noise) -> [ComparedMeasure; 7] {
-    use MeasureRole::{Beside, Guard, Primary, Told};
+    use MeasureRole::{Guard, Informative, Neutral, Primary};
     let all: [(Metric, MeasureRole); 7] = [
         (&ENDED, Primary),
-        (&RECALL, Told),
-        (&FPR, Told),
+        (&RECALL, Informative),
+        (&FPR, Informative),
         (wrong_rate(unit), Guard),
-        (transient_rate(unit), Beside),
-        (&DELAY, Told),
-        (&SAVED, Told),
+        (transient_rate(unit), Neutral),
+        (&DELAY, Informative),
+        (&SAVED, Informative),
     ];
     all.map(|(metric, role)| ComparedMeasure {
         metric,
         role,
-        noise: noise.tolerance(metric.name),
+        noise: noise.floor_of(metric.name),
     })
 }
 
 impl ComparedMeasure {
-    /// Returns the value. `None` if n/a. No compared measure depends on the costs of errors.
+    /// Returns the value of the measure. `None` if n/a.
     pub(crate) fn value(&self, tally: &Tally) -> Option<f64> {
+        // No compared measure depends on the costs of errors.
         self.metric.value(tally, &Stakes::default())
     }
 
@@ -61,14 +62,16 @@ impl ComparedMeasure {
         Some(self.value(new)? - self.value(base)?)
     }
 
-    /// Returns whether each transcript is either right or wrong by the measure, so that the test of flips applies.
+    /// Returns whether each transcript is either right or wrong by the measure, so that the test of signs applies.
     pub(crate) fn is_exact(&self) -> bool {
         self.role == MeasureRole::Guard || [&ENDED, &RECALL, &FPR].contains(&self.metric)
     }
 
-    /// Returns whether a transcript is right by the measure. `None` if it does not count: loops count for measures of
-    /// loops, clean transcripts for `fpr`, both for the rate of wrong alarms.
-    pub(crate) fn right(&self, tally: &Tally) -> Option<bool> {
+    /// Returns whether the outcome of a transcript is right by the measure.
+    ///
+    /// `None` if the transcript does not count. Measures of loops count loops, and `fpr` counts clean transcripts. The
+    /// rate of wrong alarms counts loops and clean transcripts.
+    pub(crate) fn is_right(&self, tally: &Tally) -> Option<bool> {
         let (fpr, rate) = (self.metric == &FPR, self.role == MeasureRole::Guard);
         let counts = ((fpr || rate) && tally.clean() > 0) || (!fpr && tally.loops() > 0);
         counts.then(|| {
@@ -81,8 +84,8 @@ impl ComparedMeasure {
         })
     }
 
-    /// Returns the terms of the numerator.
-    pub(crate) fn terms(&self, tally: &Tally) -> Vec<i64> {
+    /// Returns the counts in the numerator of the measure.
+    pub(crate) fn numerator(&self, tally: &Tally) -> Vec<i64> {
         let terms = self.metric.formula.ratios().flat_map(|r| r.num);
         terms.map(|term| tally[term.0]).collect()
     }

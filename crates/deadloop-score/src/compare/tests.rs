@@ -271,7 +271,7 @@ fn estimate_interval_and_test_count_the_same_texts() {
 /// Of simulated detectors that do the same in truth one in twenty is outside the interval of the difference, and no more.
 #[test]
 fn the_bootstrap_is_wrong_as_often_as_it_says() {
-    let mut random = crate::intervals::Random::named(5, "pairs");
+    let mut random = crate::intervals::Random::from_name(5, "pairs");
     let trials = 200;
     let options = CompareOptions {
         resampling: crate::intervals::Resampling {

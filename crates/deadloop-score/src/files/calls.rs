@@ -1,7 +1,7 @@
-//! The calls of an agent's run, for a report.
+//! The calls of an agent's run, as a report shows them.
 //!
-//! The numbers of calls and chars are bounded. Equal calls share one text. [`OpenCase`](super::excerpts::OpenCase)
-//! transcripts hold these calls.
+//! The numbers of calls and chars are bounded. Equal calls share one text. An
+//! [`OpenCase`](super::excerpts::OpenCase) has the calls of its transcript.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,16 +9,18 @@ use deadloop_replay::corpus::{RecordedEvent, stream};
 use deadloop_replay::detect::Event as Arriving;
 use serde::{Deserialize, Serialize};
 
-/// The maximum number of calls of a run.
+/// The maximum number of calls shown of a run.
 const MAX_CALLS: u64 = 400;
-/// The number of calls before the requested one.
+/// The number of calls shown before the requested call.
 const CALLS_BEFORE: u64 = 100;
-/// The maximum number of chars of a call's arguments, and of its result.
-const MAX_CHARS: [usize; 2] = [160, 240];
-/// The maximum number of chars of all arguments and results of a run.
-const MAX_CHARS_OF_RUN: usize = 12_000;
+/// The maximum number of chars shown of a call's name, and of its arguments.
+const ARGUMENT_CHARS: usize = 160;
+/// The maximum number of chars shown of a call's result.
+const RESULT_CHARS: usize = 240;
+/// The maximum number of chars shown of all arguments and results of a run.
+const MAX_RUN_CHARS: usize = 12_000;
 
-/// The calls of a run.
+/// The calls of an agent's run, possibly without those far from the requested one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunCalls {
     /// The number of calls in the whole run.
@@ -29,22 +31,22 @@ pub struct RunCalls {
     pub list: Vec<CallRecord>,
 }
 
-/// A call and its result.
+/// A call of a tool and its result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The number of the call, from 1.
     pub at: u64,
     /// The number of the call's turn, from 1.
     pub turn: u64,
-    /// The number of the first call with this name and these arguments. The call's own number if it is the first.
+    /// The number of the first call with this name and these arguments: the call's own number if it is the first.
     pub same: u64,
     /// The number of the first call with this name, these arguments and this result. `None` if the call has no result.
     pub pair: Option<u64>,
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// The beginning of the arguments. Empty if an equal earlier call has them.
+    /// The beginning of the arguments. Empty if an earlier equal call has them.
     pub arguments: String,
-    /// The beginning of the result. Empty if an equal earlier pair has it.
+    /// The beginning of the result. Empty if an earlier equal call has the same result.
     pub result: String,
     /// The length of the whole result in chars.
     pub chars: u64,
@@ -53,28 +55,29 @@ pub struct CallRecord {
 }
 
 impl RunCalls {
-    /// Returns the calls of a run, from a little before call `near` (from 1) on. `None` if the run has no calls.
+    /// Returns the calls of a run, starting a little before the call with the number `near`, from 1. `None` if the run
+    /// has no calls.
     pub fn from_events(events: &[RecordedEvent], near: u64) -> Option<Self> {
-        let mut reading = CallsReader::default();
-        stream(events).for_each(|(_, event)| reading.take_event(event));
+        let mut reader = CallsReader::default();
+        stream(events).for_each(|(_, event)| reader.take_event(event));
         let CallsReader {
             mut list, turns, ..
-        } = reading;
+        } = reader;
         let of = list.len() as u64;
         let last = of.saturating_sub(MAX_CALLS);
         let first = near.saturating_sub(CALLS_BEFORE).min(last);
         list.drain(..usize::try_from(first).unwrap_or(usize::MAX).min(list.len()));
         list.truncate(usize::try_from(MAX_CALLS).unwrap_or(usize::MAX));
-        let mut room = MAX_CHARS_OF_RUN;
-        let mut said = HashSet::new();
+        let mut room = MAX_RUN_CHARS;
+        let mut shown = HashSet::new();
         for (call, texts) in &mut list {
             let [arguments, result] = std::mem::take(texts);
-            if said.insert((call.same, None)) {
-                call.arguments = elide(&arguments, MAX_CHARS[0].min(room));
+            if shown.insert((call.same, None)) {
+                call.arguments = truncate(&arguments, ARGUMENT_CHARS.min(room));
                 room -= call.arguments.chars().count();
             }
-            if call.pair.is_some() && said.insert((call.same, call.pair)) {
-                call.result = elide(&result, MAX_CHARS[1].min(room));
+            if call.pair.is_some() && shown.insert((call.same, call.pair)) {
+                call.result = truncate(&result, RESULT_CHARS.min(room));
                 room -= call.result.chars().count();
             }
         }
@@ -82,14 +85,14 @@ impl RunCalls {
         (of > 0).then_some(Self { of, turns, list })
     }
 
-    /// Counts the chars of all arguments and results.
+    /// Returns the number of chars of all arguments and results.
     pub fn chars(&self) -> usize {
         let texts =
             |call: &CallRecord| call.arguments.chars().count() + call.result.chars().count();
         self.list.iter().map(texts).sum()
     }
 
-    /// Removes every text, names of tools too.
+    /// Clears every text, including the names of tools.
     pub fn forget(&mut self) {
         for call in &mut self.list {
             call.name.clear();
@@ -99,18 +102,18 @@ impl RunCalls {
     }
 }
 
-/// The state of reading a run.
+/// The state of reading the calls of a run.
 #[derive(Default)]
 struct CallsReader {
-    /// The calls with their arguments and results, both cut.
+    /// The calls with their truncated arguments and results.
     list: Vec<(CallRecord, [String; 2])>,
     turns: u64,
-    /// The first call with a name and canonical arguments.
-    keys: HashMap<(String, String), u64>,
-    /// The first call with a result, by the first equal call and the result.
-    pairs: HashMap<(u64, String), u64>,
-    /// The calls that still wait for a result: their indices in `list`, by id.
-    open: HashMap<Option<String>, VecDeque<usize>>,
+    /// The number of the first call with a name and canonical arguments.
+    first_calls: HashMap<(String, String), u64>,
+    /// The number of the first call with a result. The key is the number of the first equal call, and the result.
+    first_results: HashMap<(u64, String), u64>,
+    /// The indices in `list` of the calls without a result yet, by the id of the call.
+    pending: HashMap<Option<String>, VecDeque<usize>>,
 }
 
 impl CallsReader {
@@ -127,16 +130,14 @@ impl CallsReader {
                 let called = CallRecord {
                     at,
                     turn: self.turns.max(1),
-                    same: *self.keys.entry(key).or_insert(at),
-                    name: elide(name, MAX_CHARS[0]),
+                    same: *self.first_calls.entry(key).or_insert(at),
+                    name: truncate(name, ARGUMENT_CHARS),
                     ..CallRecord::default()
                 };
-                let open = self.open.entry(id.map(str::to_owned)).or_default();
-                open.push_back(self.list.len());
-                self.list.push((
-                    called,
-                    [elide(&arguments.text(), MAX_CHARS[0]), String::new()],
-                ));
+                let pending = self.pending.entry(id.map(str::to_owned)).or_default();
+                pending.push_back(self.list.len());
+                let arguments = truncate(&arguments.text(), ARGUMENT_CHARS);
+                self.list.push((called, [arguments, String::new()]));
             }
             Arriving::Result {
                 id,
@@ -144,8 +145,8 @@ impl CallsReader {
                 error,
                 cut: known,
             } => {
-                let open = self.open.get_mut(&id.map(str::to_owned));
-                let Some(at) = open.and_then(VecDeque::pop_front) else {
+                let pending = self.pending.get_mut(&id.map(str::to_owned));
+                let Some(at) = pending.and_then(VecDeque::pop_front) else {
                     return;
                 };
                 let (call, texts) = &mut self.list[at];
@@ -154,20 +155,21 @@ impl CallsReader {
                     || content.to_owned(),
                     |one| format!("{content}\n{}", one.sha256),
                 );
-                call.pair = Some(*self.pairs.entry((call.same, whole)).or_insert(call.at));
+                let first = self.first_results.entry((call.same, whole));
+                call.pair = Some(*first.or_insert(call.at));
                 call.chars = known
                     .and_then(|one| one.length)
                     .unwrap_or(content.chars().count() as u64);
                 call.error = error == Some(true);
-                texts[1] = elide(content, MAX_CHARS[1]);
+                texts[1] = truncate(content, RESULT_CHARS);
             }
             _ => {}
         }
     }
 }
 
-fn elide(text: &str, chars: usize) -> String {
-    text.chars().take(chars).collect()
+fn truncate(text: &str, max_chars: usize) -> String {
+    text.chars().take(max_chars).collect()
 }
 
 #[cfg(test)]
@@ -242,7 +244,7 @@ mod tests {
         let calls = RunCalls::from_events(&events, 2000).unwrap();
         let (first, last) = (calls.list[0].at, calls.list.last().unwrap().at);
         assert_eq!((calls.of, first, last), (5000, 1901, 2300));
-        assert!(calls.chars() <= MAX_CHARS_OF_RUN);
+        assert!(calls.chars() <= MAX_RUN_CHARS);
         assert_eq!(
             RunCalls::from_events(&events, 4990)
                 .unwrap()

@@ -1,11 +1,11 @@
-//! choice.csv: the setting of each model in the file, and the evidence for it.
+//! choice.csv: the setting of each model in the written file, and the evidence for it.
 
 use std::path::Path;
 
 use deadloop_replay::detect::Unit;
 use deadloop_tables::{Schema, schema};
 
-use super::openings::TEST_OPENINGS;
+use super::openings::OPENINGS_COLUMN;
 use super::store::{FileError, write_csv};
 use crate::choose::{Choice, Choices, ChooseOptions, PairedTest, within};
 use crate::measure::{DELAY, ENDED, Metric, RECALL, SAVED, wrong_rate};
@@ -13,11 +13,11 @@ use crate::tally::{Count, Tally};
 
 /// Writes `choice.csv`: a row `*` for the whole file, then a row for each model, by name.
 ///
-/// `held_out_…` are the figures of the file, on held-out folds where a part of it was chosen by folds. `in_sample_…`
-/// are those of a replay of the file. `in_use_…` are those of the setting in use. All three count all labels.
-/// `difference` belongs to the test that decides whether the setting replaces the one that would run otherwise. The
-/// test counts each text once and leaves out labels in doubt. `test_openings` counts how often the sealed split was
-/// scored with these settings. It is 0 in a new file.
+/// The columns `held_out_…` are the figures of the settings file, on held-out folds if a part of the file was chosen by
+/// folds. The columns `in_sample_…` are the figures of a replay of the file, and `in_use_…` those of the setting in
+/// use. All of these figures count all labels. `difference` belongs to the test by which the setting replaces the
+/// incumbent. The test counts each text once and leaves out labels in doubt. `test_openings` counts how often the
+/// sealed split was scored with these settings. It is 0 in a new file.
 pub fn write_choice(
     dir: &Path,
     choices: &Choices,
@@ -40,7 +40,7 @@ pub fn write_choice(
     )
 }
 
-/// The data of a row.
+/// The data of a row of `choice.csv`.
 pub(crate) struct ChoiceData<'a> {
     choice: &'a Choice,
     in_use: &'a str,
@@ -53,13 +53,13 @@ impl ChoiceData<'_> {
         metric.value(tally, &self.options.worth)
     }
 
-    fn points(&self, of: impl Fn(&PairedTest) -> Option<f64>) -> Option<f64> {
+    fn in_points(&self, difference: impl Fn(&PairedTest) -> Option<f64>) -> Option<f64> {
         let test = self.choice.test.as_ref()?;
-        Some(test.in_points(of(test)?))
+        Some(test.in_points(difference(test)?))
     }
 }
 
-/// Returns the columns of `choice.csv` for the unit of choice.
+/// Returns the columns of `choice.csv` for the unit in which the choice was made.
 pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<ChoiceData<'a>> {
     let mut list = schema![ChoiceData<'a>;
         ("model", Text, "The model; `*`: the whole file.", |row| &row.choice.model),
@@ -70,9 +70,9 @@ pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<ChoiceData<'a>> {
         ("from", Text, "Its source: in use, ready, grid, all models.", |row| row.choice.source.name()),
         ("why", Text, "The reason in a sentence.", |row| &row.choice.reason),
         ("ships", Text, "The rule by which it replaces what would run otherwise: better or safer; empty: it does not.", |row| row.choice.ships.map(|ship| ship.name())),
-        ("difference", Float["points"], "The difference of the test, in points of the objective.", |row| row.points(|test| test.difference)),
-        ("difference_lo", Float["points"], "The lower end of its 80 % interval.", |row| row.points(|test| Some(test.lo))),
-        ("difference_hi", Float["points"], "The upper end.", |row| row.points(|test| Some(test.hi))),
+        ("difference", Float["points"], "The difference of the test, in points of the objective.", |row| row.in_points(|test| test.difference)),
+        ("difference_lo", Float["points"], "The lower end of its 80 % interval.", |row| row.in_points(|test| Some(test.lo))),
+        ("difference_hi", Float["points"], "The upper end.", |row| row.in_points(|test| Some(test.hi))),
         ("objective", Text, "The measure in which the setting has to be best.", |row| row.options.objective.name),
         ("limits", Text, "The limits.", |row| {
             let limits: Vec<String> = row.options.constraints.iter().map(ToString::to_string).collect();
@@ -105,7 +105,7 @@ pub(crate) fn choice_schema<'a>(unit: Unit) -> Schema<ChoiceData<'a>> {
         ("in_use_transient", Int["alarms"], "Transient stops of the setting in use.", |row| row.choice.in_use.get(Count::TransientStop)),
         ("held_out_transient", Int["alarms"], "Transient stops of the file, held out.", |row| row.choice.held_out.get(Count::TransientStop)),
         ("in_sample_transient", Int["alarms"], "Transient stops of the file, in-sample.", |row| row.choice.in_sample.get(Count::TransientStop)),
-        (TEST_OPENINGS, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0_u64),
+        (OPENINGS_COLUMN, Int["openings"], "How often the sealed split was scored with these settings: 0 when it is written.", |_row| 0_u64),
     ]);
     list
 }

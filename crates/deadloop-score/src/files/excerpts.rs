@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 use super::calls::RunCalls;
 use super::store::{FileError, read_text_if_named, write_text};
 
-/// The file's name.
-const FILE_NAME: &str = "cases.jsonl";
+/// The name of the file in a result folder.
+const EXCERPTS_FILE: &str = "cases.jsonl";
 
 deadloop_replay::detect::words! {
-    /// The reason to open a transcript.
+    /// A group of transcripts that a report opens for the same reason.
     pub enum Group {
-        /// A cut of healthy text, the longest first.
+        /// A wrong alarm, the longest cut of healthy text first.
         FalseAlarm = "false-alarm",
-        /// A loop that was missed or found after the deadline, the longest first.
+        /// A loop that was missed or found after the deadline, the longest loop first.
         Miss = "miss",
         /// A hit, the latest first.
         LateHit = "late-hit",
@@ -29,7 +29,7 @@ deadloop_replay::detect::words! {
 }
 
 impl Group {
-    /// Returns the maximum number of transcripts of a group that are opened.
+    /// Returns the maximum number of transcripts of the group that a report opens.
     pub fn most(self) -> usize {
         match self {
             Self::FalseAlarm => 200,
@@ -40,12 +40,12 @@ impl Group {
     }
 }
 
-/// The first line of `cases.jsonl`: counts of the transcripts opened and left out.
+/// The first line of `cases.jsonl`, with counts of the transcripts in the file and of all others.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExcerptsHead {
-    /// The number of transcripts in each group, opened or not.
+    /// The number of transcripts of each group in the corpus, opened or not.
     pub all: BTreeMap<Group, u64>,
-    /// Whether the file has texts.
+    /// Whether the file has the texts of the transcripts.
     pub texts: bool,
     /// The number of opened transcripts whose text was left out to bound the size of the file.
     pub without_text: u64,
@@ -58,7 +58,7 @@ pub struct ExcerptsHead {
 }
 
 impl ExcerptsHead {
-    /// Returns a sentence about the wrong alarms that look like mistakes of the label. `None` if there are none.
+    /// Returns a sentence about the wrong alarms at which the label seems to lack a loop. `None` if there are none.
     pub fn disputed(&self) -> Option<String> {
         let all = self.all.get(&Group::FalseAlarm).copied().unwrap_or(0);
         let opened = all.min(Group::FalseAlarm.most() as u64);
@@ -81,34 +81,34 @@ impl ExcerptsHead {
     }
 }
 
-/// An opened transcript.
+/// A transcript that a report opens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OpenCase {
     /// The transcript's id.
     pub transcript: String,
-    /// The group for which it is opened.
+    /// The group by which the transcript is opened.
     pub group: Group,
     /// The setting whose outcome is shown.
     pub setting: String,
     /// The transcript's labels, a sentence each.
     pub labels: Vec<String>,
-    /// The reason why the setting alarms, or the nearest it came to an alarm.
+    /// The reason for the alarm of the setting. Without an alarm, how near the setting came to one.
     pub why: String,
     /// The parts of the text, in order.
     pub parts: Vec<ExcerptPart>,
-    /// The verdict of the offline finder at a wrong alarm. Empty in other groups.
+    /// The verdict of the offline finder on a wrong alarm. Empty in other groups.
     #[serde(default)]
     pub looks_like: String,
-    /// Whether that verdict is a loop.
+    /// Whether the offline finder sees a loop at the wrong alarm.
     #[serde(default)]
     pub unlabelled_loop: bool,
-    /// The calls of an agent's run.
+    /// The calls of the transcript, if it is an agent's run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calls: Option<RunCalls>,
     /// The language tag of the transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lang: Option<String>,
-    /// The change of the settings that was tried against this wrong alarm, with its result. Empty if none was.
+    /// The change of the settings that was tried against the wrong alarm, with its result. Empty if none was tried.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
 }
@@ -118,25 +118,25 @@ pub struct OpenCase {
 pub struct ExcerptPart {
     /// The channel.
     pub channel: String,
-    /// The position of its first char in the channel, from 0.
+    /// The position in the channel of the first char, from 0.
     pub from: u64,
     /// The length of the whole channel in chars.
     pub of: u64,
-    /// The text.
+    /// The text of the part.
     pub text: String,
-    /// The copies of the repeated unit, `[from, to)` in the channel.
+    /// The copies of the repeated unit, as ranges `[from, to)` of positions in the channel.
     pub copies: Vec<[u64; 2]>,
-    /// The marks on the text: the char that carries it, the position to print, and the label.
+    /// The annotations of the text: the position of the annotated char, the position to print, and the label.
     pub marks: Vec<(u64, u64, String)>,
 }
 
-/// Writes `cases.jsonl`.
+/// Writes `cases.jsonl` into a result folder.
 pub fn write_excerpts(
     dir: &Path,
     head: &ExcerptsHead,
     opened: &[OpenCase],
 ) -> Result<(), FileError> {
-    let path = dir.join(FILE_NAME);
+    let path = dir.join(EXCERPTS_FILE);
     let lines = opened.iter().map(serde_json::to_string);
     let lines = std::iter::once(serde_json::to_string(head)).chain(lines);
     let text: Result<String, _> = lines.map(|line| Ok(line? + "\n")).collect();
@@ -146,9 +146,9 @@ pub fn write_excerpts(
     )
 }
 
-/// Reads the file. `None` if there is no such file.
+/// Reads `cases.jsonl` of a result folder. `None` if there is no such file.
 pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<OpenCase>)>, FileError> {
-    let path = dir.join(FILE_NAME);
+    let path = dir.join(EXCERPTS_FILE);
     let Some(text) = read_text_if_named(&path)? else {
         return Ok(None);
     };

@@ -1,7 +1,7 @@
-//! `manifest.json`: the request of a run, its results in short, and its machine.
+//! `manifest.json`: the request of a run, a summary of its results, and the machine.
 //!
-//! It has all that is needed to repeat the run, and all that the report prints about its making. No other file of a run
-//! depends on the time or the machine.
+//! The manifest is enough to repeat the run, and to describe the run in a report. No other file of a run depends on the
+//! time or the machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,12 +14,12 @@ use crate::choose::Advice;
 use crate::judge::JudgeOptions;
 use crate::measure::Stakes;
 
-/// The request of a run, its results in short, and the machine that it ran on.
+/// The request of a run, a summary of its results, and the machine on which it ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version of deadloop.
     pub deadloop: String,
-    /// The version of the files of the result, [`FORMAT`].
+    /// The version of the format of the result files, [`FORMAT`].
     #[serde(default)]
     pub format: u64,
     /// The versions of the detectors, by name.
@@ -31,53 +31,52 @@ pub struct Manifest {
     /// The working folder of the command. Paths in the arguments are relative to it.
     #[serde(default)]
     pub started_in: String,
-    /// A short hash of everything that the other files depend on. If a folder has the hash of a request, the request is
-    /// done already.
+    /// A short hash of everything on which the other files depend. A request with the same hash need not run again.
     pub inputs: String,
-    /// The programs behind `command` detectors, in the order in which settings name them.
+    /// The programs of `command` detectors, in the order in which settings name them.
     #[serde(default)]
     pub programs: Vec<ProgramInfo>,
     /// The corpus that was replayed.
     pub corpus: CorpusInfo,
-    /// The text of the grid, if one was given.
+    /// The text of the grid. `None` if no grid was given.
     pub grid: Option<String>,
     /// The seed of every random draw.
     pub seed: u64,
     /// The options by which alarms were judged.
     pub judge: JudgeOptions,
-    /// Chars of the chunks that recordings were cut into. `None` if the recorded chunks are used.
+    /// The number of chars of the chunks that recordings were cut into. `None` if they are as recorded.
     #[serde(default)]
     pub chunks: Option<u64>,
     /// The costs of errors, and the share of production responses that loop.
     pub worth: Stakes,
-    /// The limits of the choice, as text.
+    /// The limits of the choice, each as text.
     pub constraints: Vec<String>,
     /// The measure that the choice maximizes or minimizes.
     pub objective: Option<String>,
-    /// The advice, if a choice was made.
+    /// The advice. `None` if no choice was made.
     #[serde(default)]
     pub advice: Option<Advice>,
-    /// The failure that ended the run without a choice or scores. The same request ends the same way again.
+    /// The failure that ended the run without a choice or scores. The same request fails in the same way again.
     #[serde(default)]
     pub ended: Option<ResultFailure>,
-    /// The summary that the command printed with `--json`. The same request prints it again.
+    /// The summary that the command printed with `--json`. If the same request is repeated, this summary is printed
+    /// again.
     #[serde(default)]
     pub summary: serde_json::Map<String, serde_json::Value>,
-    /// The files of the result with their sizes in bytes, without the report.
+    /// The sizes in bytes of the result files, by name. The report is not among them.
     #[serde(default)]
     pub files: BTreeMap<String, u64>,
-    /// The names of settings, by id: `document`, `current`, `chosen`, … A setting can have several.
+    /// The names of each setting, by its id. A name is `document`, `current`, `chosen`, …
     pub settings: BTreeMap<String, Vec<String>>,
     /// The number of cells that were replayed.
     pub cells: u64,
-    /// The numbers of cells that were left out, by reason.
+    /// The number of cells that were left out, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// The models whose rows were left out of a very large scores.parquet. The row `*` counts them.
+    /// The models without rows in a very large scores.parquet. The row `*` counts their transcripts.
     pub models_left_out: Vec<String>,
-    /// The scores' means over models, by setting and metric. A model without a value for a metric does not count
-    /// in it.
+    /// The mean over models of each score, by setting and metric. A model in which the metric is n/a is left out.
     pub macro_means: BTreeMap<String, BTreeMap<String, f64>>,
-    /// The time of the run, RFC 3339.
+    /// The time of the run, as RFC 3339.
     pub time: String,
     /// The duration of the run in seconds.
     pub seconds: f64,
@@ -87,10 +86,10 @@ pub struct Manifest {
     pub threads: u64,
 }
 
-/// A failure that is also a result.
+/// A failure of a run that counts as its result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultFailure {
-    /// The exit code.
+    /// The exit code of the command.
     pub exit: u8,
     /// The reason, as printed.
     pub reason: String,
@@ -101,7 +100,7 @@ pub struct ResultFailure {
 pub struct CorpusInfo {
     /// The path of the corpus.
     pub path: String,
-    /// The name of the corpus, from its card.
+    /// The name of the corpus on its card.
     pub name: Option<String>,
     /// The hash of the corpus.
     pub hash: String,
@@ -111,16 +110,16 @@ pub struct CorpusInfo {
     pub chars: u64,
     /// The number of transcripts that filters left out.
     pub filtered: u64,
-    /// The number of problems that were skipped.
+    /// The number of invalid records that were skipped.
     pub rejected: u64,
-    /// The fields of `--by`.
+    /// The fields named by `--by`.
     pub by: Vec<String>,
 }
 
-/// A detector that is a program, with the name and version that it reported.
+/// A program used as a detector, with the name and version that it reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramInfo {
-    /// The command line.
+    /// The command line of the program.
     pub command: Vec<String>,
     /// The parameters of the program, as TOML.
     pub params: String,
@@ -130,7 +129,7 @@ pub struct ProgramInfo {
     pub version: String,
 }
 
-/// The version of the files of a result. Other versions are rejected.
+/// The version of the format of result files. Results of another version are rejected.
 pub const FORMAT: u64 = 2;
 
 impl Manifest {

@@ -7,24 +7,25 @@ use super::sweep::{ScoringRequest, judge_unguarded};
 use crate::tally::{AnyEvidence, Tally};
 use crate::truth::CaseSet;
 
-/// The number of rows above which models with too few labels have no rows of their own. The row `*` counts them.
+/// The number of rows of scores.parquet above which models with too few labels have no rows. The row `*` counts them.
 pub const MAX_ROWS: usize = 250_000;
 
-/// The number of rows above which only the models with the most loops have rows of their own, as many as fit into
-/// [`MAX_ROWS`].
-const MAX_ROWS_OF_MODELS: usize = 2 * MAX_ROWS;
+/// The number of rows above which only the models with the most loops have rows, as many as [`MAX_ROWS`] allows.
+const MAX_ROWS_OF_ENOUGH: usize = 2 * MAX_ROWS;
 
-/// A slice with rows: its name and its cases.
+/// A slice of the corpus with rows: its name and the indices of its cases.
 pub(super) type Slice = (String, Vec<usize>);
 
-/// Returns all models together (`*`) and the models with rows of their own. The second list has the names of the other
-/// models.
-pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Slice>, Vec<String>) {
+/// Selects the slices with rows: all models together (`*`), then single models. The second list has the models without
+/// rows.
+pub(super) fn list_slices<E: AnyEvidence>(
+    scoring: &ScoringRequest<'_, E>,
+) -> (Vec<Slice>, Vec<String>) {
     let models = scoring.evidence.by_model();
     let ranked = models
         .iter()
         .map(|(model, pick)| (count_loops(scoring, pick), Reverse(model.as_str())));
-    let own = select(
+    let own = select_own(
         ranked.collect(),
         scoring.evidence.plan().cells(),
         scoring.enough,
@@ -42,14 +43,14 @@ pub(super) fn slices<E: AnyEvidence>(scoring: &ScoringRequest<'_, E>) -> (Vec<Sl
     (slices, left_out)
 }
 
-/// Selects the models with rows of their own from all models and their numbers of loops.
-fn select(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
-    // One more row is that of all models.
+/// Selects the models with rows, from all models and their numbers of loops.
+fn select_own(mut models: Vec<(u64, Reverse<&str>)>, cells: usize, enough: u64) -> BTreeSet<&str> {
+    // The row of all models is counted too.
     let rows = |models: &[_]| (models.len() + 1).saturating_mul(cells);
     if rows(&models) > MAX_ROWS {
         models.retain(|(loops, _)| *loops >= enough);
     }
-    if rows(&models) > MAX_ROWS_OF_MODELS {
+    if rows(&models) > MAX_ROWS_OF_ENOUGH {
         models.sort_unstable_by(|a, b| b.cmp(a));
         models.truncate((MAX_ROWS / cells.max(1)).saturating_sub(1));
     }
@@ -81,7 +82,7 @@ mod tests {
             let loops = |(n, name)| (100 - n as u64 / 2, Reverse(String::as_str(name)));
             names.iter().enumerate().map(loops).collect::<Vec<_>>()
         };
-        let of = |cells| select(models(), cells, 60);
+        let of = |cells| select_own(models(), cells, 60);
         assert_eq!(of(2_400).len(), 100, "242,400 rows");
         assert_eq!(
             of(2_500).len(),

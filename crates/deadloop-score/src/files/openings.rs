@@ -1,17 +1,17 @@
-//! The counter of a sealed split's openings, a column of choice.csv.
+//! The number of times that a sealed split was scored: a column of choice.csv.
 
 use std::path::Path;
 
 use super::store::{FileError, read_text_if_named, write_text};
 
-/// The name of the column.
-pub(crate) const TEST_OPENINGS: &str = "test_openings";
+/// The name of the column in choice.csv.
+pub(crate) const OPENINGS_COLUMN: &str = "test_openings";
 
-/// Counts one more opening in the `choice.csv` of a folder and returns the count. `None` if there is no such file or no
-/// such column.
+/// Increments the number of openings in the `choice.csv` of a folder and returns it. `None` if there is no such file or
+/// column.
 ///
-/// A score on held-out transcripts is unbiased once. A user who tunes again after reading it, and then scores again,
-/// has chosen on those transcripts. The count makes that visible.
+/// A score on held-out transcripts is unbiased once. A user who reads the score, tunes and scores again has chosen on
+/// the held-out transcripts. The number of openings makes this visible.
 pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
     let path = dir.join("choice.csv");
     let failed = |e: csv::Error| FileError::at(&path, e);
@@ -20,7 +20,7 @@ pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
     };
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let header = reader.headers().map_err(failed)?.clone();
-    let Some(column) = header.iter().position(|name| name == TEST_OPENINGS) else {
+    let Some(column) = header.iter().position(|name| name == OPENINGS_COLUMN) else {
         return Ok(None);
     };
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -30,7 +30,7 @@ pub fn count_opening(dir: &Path) -> Result<Option<u64>, FileError> {
         let row = row.map_err(failed)?;
         let before: u64 = row[column].parse().map_err(|e| {
             let what = format!(
-                "{TEST_OPENINGS} is {:?}: {e}; expected a count",
+                "{OPENINGS_COLUMN} is {:?}: {e}; expected a count",
                 &row[column]
             );
             FileError::at(&path, what)

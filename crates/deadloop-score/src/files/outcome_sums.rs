@@ -1,12 +1,12 @@
-//! [`OutcomeSums`]: outcomes added up for scores and their intervals.
+//! [`OutcomeSums`]: sums of outcomes for scores and their intervals.
 
-use crate::intervals::{Cache, GroupedSample, column_intervals};
+use crate::intervals::{GroupedSample, IntervalCache, column_intervals};
 use crate::judge::Outcome;
 use crate::measure::Stakes;
 use crate::scores::Scores;
 use crate::tally::{Latencies, Tally};
 
-/// Counts, latencies and sums by group of some outcomes.
+/// The counts, latencies and group sums of some outcomes.
 #[derive(Default)]
 pub(super) struct OutcomeSums {
     tally: Tally,
@@ -18,23 +18,28 @@ impl OutcomeSums {
     /// Adds the outcome of a case to its group.
     pub(super) fn add(&mut self, group: u64, outcome: &Outcome) {
         self.tally += Tally::from_outcome(outcome);
-        self.latencies.add(outcome);
-        self.groups.add(group, outcome);
+        self.latencies.add_hit(outcome);
+        self.groups.add_outcome(group, outcome);
     }
 
-    /// Returns the scores. Their intervals take transcripts as independent.
-    pub(super) fn scores(&mut self, worth: &Stakes, known: &mut Cache) -> Scores {
+    /// Returns the scores, with intervals that treat transcripts as independent.
+    pub(super) fn plain_scores(&mut self, worth: &Stakes, cache: &mut IntervalCache) -> Scores {
         let latencies = std::mem::take(&mut self.latencies).sort();
         let quantiles = latencies.of_loops(&self.tally);
         self.latencies = latencies;
-        Scores::new(&self.tally, quantiles, worth, &mut known.poisson)
+        Scores::new(&self.tally, quantiles, worth, &mut cache.poisson)
     }
 
-    /// Returns the scores with intervals over groups. `means` adds intervals of measures that are neither shares nor
-    /// rates.
-    pub(super) fn over_groups(mut self, worth: &Stakes, known: &mut Cache, means: bool) -> Scores {
-        let mut scores = self.scores(worth, known);
-        let intervals = column_intervals(self.groups, worth, known, means);
+    /// Returns the scores with intervals over groups. If `means`, measures that are neither shares nor rates have
+    /// intervals too.
+    pub(super) fn group_scores(
+        mut self,
+        worth: &Stakes,
+        cache: &mut IntervalCache,
+        means: bool,
+    ) -> Scores {
+        let mut scores = self.plain_scores(worth, cache);
+        let intervals = column_intervals(self.groups, worth, cache, means);
         scores.intervals = intervals;
         scores
     }

@@ -17,8 +17,8 @@ use crate::truth::{Case, CaseSet, Span, Truth, map_copies};
 deadloop_tables::table_row! {
     /// A row of `outcomes.parquet`: a transcript under a setting. Positions and lengths are in the row's unit.
     ///
-    /// The columns of the contract come first. Then come the alarm's channel, the span's `earliest` and `period`, the
-    /// terms of the scores, and the hash of the text.
+    /// The documented columns come first. The alarm's channel, the span's `earliest` and `period`, the terms of the
+    /// scores, and the hash of the text follow.
     pub struct OutcomeLine {
         /// The transcript's id.
         transcript: Text,
@@ -125,11 +125,11 @@ pub fn write_outcomes(
     }
     let mut described = columns.described();
     let own: BTreeSet<String> = described.iter().map(|doc| doc.name.clone()).collect();
-    let asked = by
+    let requested = by
         .iter()
         .enumerate()
         .filter(|(_, name)| !own.contains(*name));
-    let fields: Schema<Vec<Option<String>>> = asked
+    let fields: Schema<Vec<Option<String>>> = requested
         .flat_map(|(at, name)| {
             schema![Vec<Option<String>>; (name.as_str(), Text, "A field that `by` names.", |by| by[at].as_ref())]
         })
@@ -151,6 +151,7 @@ pub fn write_outcomes(
     writer.finish()
 }
 
+/// Returns whether a program sent a message with an alarm on some case.
 fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
     let mut blocks: Vec<usize> = cells
         .iter()
@@ -158,11 +159,11 @@ fn has_details(evidence: &impl AnyEvidence, cells: &[usize]) -> bool {
         .collect();
     blocks.sort_unstable();
     blocks.dedup();
-    let says = |block: &usize| {
+    let has_detail = |block: &usize| {
         let mut cases = 0..evidence.cases().number();
         cases.any(|case| evidence.on_trial(*block, case, |trial| !trial.decided.details.is_empty()))
     };
-    blocks.iter().any(says)
+    blocks.iter().any(has_detail)
 }
 
 /// Returns the rows of one setting. `copies` maps the id of a copy to the id of its original.
@@ -174,18 +175,18 @@ pub(crate) fn outcome_rows(
 ) -> Vec<OutcomeLine> {
     let plan = evidence.plan();
     let id = plan.id(cell);
-    let place = plan.cell(cell);
-    let block = &plan.blocks()[place.block];
+    let cell = plan.cell(cell);
+    let block = &plan.blocks()[cell.block];
     let row = |i| {
-        evidence.on_trial(place.block, i, |trial| {
+        evidence.on_trial(cell.block, i, |trial| {
             let BlockTrial { case, decided, .. } = trial;
-            let stop = decided.stop(&place.at);
+            let stop = decided.stop(&cell.at);
             let members = block.guard(case.work()).member_names();
-            let seen = RowInput {
+            let input = RowInput {
                 case,
                 setting: &id,
                 response: block.response(),
-                outcome: &trial.outcome(&place.at, options),
+                outcome: &trial.outcome(&cell.at, options),
                 stop,
                 detector: stop.and_then(|s| members.get(s.member)).map(String::as_str),
                 error: decided.error.as_deref(),
@@ -195,14 +196,14 @@ pub(crate) fn outcome_rows(
             OutcomeLine {
                 detail: detail.map(Arc::from),
                 copy_of: copies.get(&*case.id).map(|id| id.as_str().into()),
-                ..seen.row()
+                ..input.row()
             }
         })
     };
     (0..evidence.cases().number()).map(row).collect()
 }
 
-/// Returns the parts of a label that a verdict can depend on, as JSON.
+/// Converts the parts of a label that a verdict can depend on to JSON.
 fn label_to_json(truth: &Truth) -> Value {
     let span = |s: &Span| {
         json!({
@@ -215,7 +216,7 @@ fn label_to_json(truth: &Truth) -> Value {
     json!({"class": truth.class, "spans": spans})
 }
 
-/// The data that a row is made from.
+/// The data of a row of outcomes.parquet.
 struct RowInput<'a> {
     case: &'a Case,
     setting: &'a str,
@@ -228,7 +229,7 @@ struct RowInput<'a> {
 }
 
 impl RowInput<'_> {
-    /// Returns the span that was judged or charged, else the first one.
+    /// Returns the span by which the alarm was judged, or else the first span.
     fn span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;
         let mut own = truth.spans_in(self.options.unit);
@@ -238,7 +239,7 @@ impl RowInput<'_> {
         }
     }
 
-    /// Returns the length of the row's channel. Without a channel, the length of everything counted in the unit.
+    /// Returns the length of the row's channel, or else of everything counted in the unit.
     fn length(&self) -> u64 {
         let line = &self.case.timeline;
         let channel = self
@@ -249,9 +250,8 @@ impl RowInput<'_> {
         channel.map_or(line.in_unit(self.options.unit), |c| line.units(c))
     }
 
-    /// Returns a place in the unit of the row. If the alarm's channel has another unit, the amount that had arrived by
-    /// then.
-    fn place(&self, seen: Arrived, channel: Channel) -> u64 {
+    /// Returns a position in the row's unit, given the amount `seen` that had arrived.
+    fn position(&self, seen: Arrived, channel: Channel) -> u64 {
         match self.options.unit {
             unit if unit == channel.unit() => seen.count(channel),
             Unit::Calls => seen.tools.0,
@@ -307,12 +307,12 @@ impl RowInput<'_> {
         }
     }
 
-    /// Adds the columns of an alarm: its claim, and its place in the text and among the events, calls and turns.
+    /// Sets the columns of an alarm: its kind, and its position in the text and among the events, calls and turns.
     fn with_alarm(&self, stop: &Stop, row: OutcomeLine) -> OutcomeLine {
         let exact = &stop.exact;
         OutcomeLine {
-            alarm_at: Some(self.place(stop.delivered.seen, stop.channel)),
-            alarm_exact: Some(self.place(exact.seen, stop.channel)),
+            alarm_at: Some(self.position(stop.delivered.seen, stop.channel)),
+            alarm_exact: Some(self.position(exact.seen, stop.channel)),
             alarm_kind: shared_text(Some(stop.kind)),
             detector: self.detector.map(Arc::from),
             alarm_event: Some(exact.place.event),

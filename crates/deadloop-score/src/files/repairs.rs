@@ -6,7 +6,7 @@ use super::store::{FileError, write_csv, write_table};
 use deadloop_tables::table_row;
 
 table_row! {
-    /// A row of `repairs.parquet`: a stream repaired by a variant.
+    /// A row of `repairs.parquet`: the repair of one stream by one variant.
     pub struct RepairRow {
         /// The transcript's id.
         transcript: Text,
@@ -54,7 +54,7 @@ pub fn write_repairs(
 }
 
 table_row! {
-    /// A row of `arguments.csv`: a variant on the invalid JSON arguments of a source.
+    /// A row of `arguments.csv`: the repair by one variant of the invalid JSON arguments of one source.
     pub struct ArgumentRow {
         /// The source, or else the model.
         source: Text,

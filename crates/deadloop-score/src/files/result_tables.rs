@@ -10,22 +10,23 @@ use super::scores;
 use crate::budget::{budget_schema, limit_schema};
 use crate::compare::flip_schema;
 
-/// A table of a result folder.
+/// The description of a table in a result folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResultTable {
-    /// The name of its file. With `--csv`, a `.csv` is written beside a `.parquet`.
+    /// The name of the table's file. With `--csv`, a `.csv` is written next to a `.parquet`.
     pub file: &'static str,
-    /// The commands that write it.
+    /// The commands that write the table.
     pub left_by: &'static str,
-    /// The subject of a row, in words.
+    /// The item that a row describes, in words.
     pub row: &'static str,
-    /// Its columns, in their order.
+    /// The columns of the table, in their order.
     pub columns: Vec<ColumnDoc>,
 }
 
-/// Returns every table that a command writes, for the unit chars. In other units the rate of wrong alarms in choice.csv
-/// is called fa_per_kcall or fa_per_kturn. A column whose unit is `unit` is in the unit of its row, or in that of the
-/// choice.
+/// Describes every table that a command writes, as it is for the unit chars.
+///
+/// In other units the rate of wrong alarms in choice.csv is called fa_per_kcall or fa_per_kturn. A column whose unit is
+/// `unit` is in the unit of its row, or in the unit of the choice.
 pub fn result_tables() -> Vec<ResultTable> {
     let table = |file, left_by, row, columns| ResultTable {
         file,

@@ -1,4 +1,4 @@
-//! Reading of a result folder: the data of a report.
+//! [`ResultFolder`]: the results of a run, as a report reads them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::judge::JudgeOptions;
 use crate::measure::{Metric, Stakes, measures};
 use crate::tally::{AnyEvidence, Tally};
 
-/// The files of a run. A file that the command did not write is `None`.
+/// The files of a run that a report reads.
 #[derive(Clone, Debug)]
 pub struct ResultFolder {
     /// `manifest.json`.
     pub manifest: Manifest,
     /// `scores.parquet`.
     pub scores: DataFrame,
-    /// `choice.csv`.
+    /// `choice.csv`. `None` if the command made no choice.
     pub choice: Option<DataFrame>,
 }
 
@@ -53,8 +53,9 @@ pub fn read_outcomes(dir: &Path, columns: &[&str]) -> Result<Option<DataFrame>, 
     read_parquet(dir, "outcomes", columns)
 }
 
-/// Returns the means over models of every metric under one setting, by the metric's name. A model without a value for a
-/// metric does not count in it. A metric without any value is left out.
+/// Returns the mean over models of every metric under one setting, by the metric's name.
+///
+/// A model in which the metric is n/a is left out. A metric without any value is left out.
 pub fn macro_means(
     evidence: &impl AnyEvidence,
     cell: usize,

@@ -1,4 +1,4 @@
-//! The columns of scores.parquet, and the reader of its rows.
+//! The columns of scores.parquet and the reader of its rows.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::scores::Scores;
 use crate::sentences::capital;
 use crate::tally::{Count, Quantiles, Tally};
 
-/// The counts with a column. Loops and clean transcripts have columns too, as sums of these.
+/// The counts that have a column. Loops and clean transcripts have columns too, as sums of these counts.
 const COUNT_COLUMNS: [Count; 16] = [
     Count::Transcripts,
     Count::Unlabelled,
@@ -37,23 +37,23 @@ const COUNT_COLUMNS: [Count; 16] = [
     Count::FalseAt,
 ];
 
-/// The slice of all transcripts.
+/// The column `by` of the slice of all transcripts.
 pub const TOTAL: &str = "total";
 
-/// The field of the slices that have one model each.
+/// The column `by` of the slices of one model each.
 pub const BY_MODEL: &str = "model";
 
-/// The setting of a row.
+/// The setting of a row of scores.parquet.
 pub(super) struct RowSetting {
     pub(super) id: String,
     pub(super) response: Response,
-    /// The values of the parameters that vary.
+    /// The values of the parameters that vary in the run.
     pub(super) params: Vec<Option<Value>>,
-    /// The text of its settings file. `None` for the setting that never alarms.
+    /// The text of the setting's file. `None` for the setting that never alarms.
     pub(super) toml: Option<String>,
 }
 
-/// The data of a row.
+/// The data of a row of scores.parquet.
 pub(super) struct ScoreRow {
     pub(super) setting: Rc<RowSetting>,
     pub(super) by: Rc<str>,
@@ -62,18 +62,20 @@ pub(super) struct ScoreRow {
     pub(super) scores: Scores,
 }
 
-/// The parameters that vary among the settings of a plan, as `guard.parameter`, in the order of its blocks. A parameter
-/// that is a number in one block and a word in another is a column of text.
+/// The columns of the parameters that vary among the settings of a plan, named `guard.parameter`.
+///
+/// They are in the order of the plan's blocks. A parameter that is a number in one block and a word in another is a
+/// column of text.
 pub(super) struct ParamColumns(Vec<(String, Type)>);
 
 impl ParamColumns {
     pub(super) fn from_plan(plan: &Plan) -> Self {
         let mut found: Vec<(String, Type, Value, bool)> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut indices: BTreeMap<String, usize> = BTreeMap::new();
         for (name, value) in plan.blocks().iter().flat_map(list_params) {
             let of = type_of(&value);
-            let place = *places.entry(name.clone()).or_insert(found.len());
-            match found.get_mut(place) {
+            let index = *indices.entry(name.clone()).or_insert(found.len());
+            match found.get_mut(index) {
                 None => found.push((name, of, value, false)),
                 Some((_, known, first, varies)) => {
                     *known = join_types(*known, of);
@@ -85,18 +87,18 @@ impl ParamColumns {
         Self(varying.map(|(name, of, ..)| (name, of)).collect())
     }
 
-    /// Returns the number of parameters.
-    pub(super) fn number(&self) -> usize {
+    /// Returns the number of columns.
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Returns the values of the parameters in a setting.
-    pub(super) fn values(&self, setting: &Setting) -> Vec<Option<Value>> {
+    /// Returns the values of the columns in a setting.
+    pub(super) fn values_of(&self, setting: &Setting) -> Vec<Option<Value>> {
         let mut own: BTreeMap<String, Value> = setting.columns().into_iter().collect();
         self.0.iter().map(|(name, _)| own.remove(name)).collect()
     }
 
-    fn fields(&self) -> impl Iterator<Item = SchemaField<ScoreRow>> {
+    fn schema_fields(&self) -> impl Iterator<Item = SchemaField<ScoreRow>> {
         self.0.iter().enumerate().map(|(at, (name, of))| {
             let name = format!("p.{name}");
             let about = "The value of a parameter.";
@@ -110,7 +112,7 @@ impl ParamColumns {
                     Float::from(value.and_then(Value::as_number))
                 }),
                 Type::Text => SchemaField::new(name, "", about, move |row: &ScoreRow| {
-                    Text::from(row.setting.params[at].as_ref().map(param_text))
+                    Text::from(row.setting.params[at].as_ref().map(format_param))
                 }),
             }
         })
@@ -148,7 +150,7 @@ fn join_types(a: Type, b: Type) -> Type {
     }
 }
 
-fn param_text(value: &Value) -> String {
+fn format_param(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
         value => value.to_string(),
@@ -157,17 +159,17 @@ fn param_text(value: &Value) -> String {
 
 /// Returns whether a measure has a column in scores.parquet.
 fn has_column(measure: Metric) -> bool {
-    let beside = [
+    let unlisted = [
         &BREAK_EVEN,
         &TRANSIENT_PER_MCHAR,
         &TRANSIENT_PER_KCALL,
         &TRANSIENT_PER_KTURN,
     ];
-    measure.shown.tables || beside.contains(&measure)
+    measure.shown.tables || unlisted.contains(&measure)
 }
 
-/// Returns the columns of scores.parquet for a run that counts in these units.
-pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow> {
+/// Returns the columns of scores.parquet for a run that counts in `units`.
+pub(super) fn score_schema(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow> {
     let keys = schema![ScoreRow;
         ("setting", Text, "The setting: the name that it has in every run; `never`: no guard at all.", |row| &row.setting.id),
         ("by", Text, "The field of the slice: total, model, kind, onset, channel, lang, source, or one that `by` names.", |row| &*row.by),
@@ -189,14 +191,15 @@ pub(super) fn columns(params: &ParamColumns, units: &[Unit]) -> Schema<ScoreRow>
         .filter(|m| has_column(m))
         .filter(exists);
     let last = measures.clone().rfind(|m| m.is_wrong_rate());
-    let keys = keys.into_iter().chain(params.fields()).chain(whole);
+    let keys = keys.into_iter().chain(params.schema_fields()).chain(whole);
     keys.chain(COUNT_COLUMNS.into_iter().flat_map(count))
         .chain(measures.flat_map(|measure| measure_columns(measure, last)))
         .collect()
 }
 
-/// Returns the columns of a measure: its value and its interval. The delay has the latencies too. Rates of wrong alarms
-/// share one interval, whose columns come after the `last` rate.
+/// Returns the columns of a measure: its value and its interval, and the latencies in the case of the delay.
+///
+/// Rates of wrong alarms share one interval, whose columns come after the `last` rate.
 fn measure_columns(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
     let (of, about) = (measure.unit.words(), make_sentence(measure.meaning));
     let mut all = schema![ScoreRow;
@@ -229,46 +232,48 @@ fn measure_columns(measure: Metric, last: Option<Metric>) -> Schema<ScoreRow> {
     all
 }
 
+/// The columns with the quantiles of the latency.
 const QUANTILE_COLUMNS: [&str; 2] = ["latency_p50", "latency_p90"];
 
-/// Returns the names of the two columns with the interval of a measure. `None` if it has none.
+/// Returns the names of the columns with the bounds of a measure's interval. `None` if the measure has no interval.
 fn bound_columns(measure: Metric) -> Option<[String; 2]> {
     let name = measure.bounds?;
     Some([format!("{name}_lo"), format!("{name}_hi")])
 }
 
-/// Returns the columns of a table in chars, for the reference.
+/// Describes the columns of scores.parquet in chars, for the reference.
 pub(crate) fn column_docs() -> Vec<ColumnDoc> {
     let params = ParamColumns(vec![("*".into(), Type::Text)]);
-    columns(&params, &[Unit::Chars]).described()
+    score_schema(&params, &[Unit::Chars]).described()
 }
 
-/// Makes a sentence of a text: an initial capital and a full stop.
+/// Makes a text a sentence, with an initial capital and a full stop.
 fn make_sentence(text: &str) -> String {
     let all = capital(text);
     if all.ends_with('.') { all } else { all + "." }
 }
 
 impl Scores {
-    /// Reads the scores of each row of a frame of scores.parquet. A measure without a column is computed from the
-    /// counts. It is `None` if it needs a count without a column.
+    /// Reads the scores of each row of a frame of scores.parquet.
+    ///
+    /// A measure without a column is computed from the counts. It is `None` if it needs a count that has no column.
     pub fn read(frame: &DataFrame, worth: &Stakes) -> Vec<Self> {
         let rows = frame.height();
-        let count = |name: &str| fill_column(ints(frame, name), rows);
-        let number = |name: &str| fill_column(floats(frame, name), rows);
-        let counts = COUNT_COLUMNS.map(|one| (one, count(one.name())));
-        let clean = count("clean");
+        let read_ints = |name: &str| pad_column(ints(frame, name), rows);
+        let numbers = |name: &str| pad_column(floats(frame, name), rows);
+        let counts = COUNT_COLUMNS.map(|one| (one, read_ints(one.name())));
+        let clean = read_ints("clean");
         let sums = [(&SAVED, Count::Saved), (&DELAY, Count::Delay)];
-        let sums = sums.map(|(of, sum)| (sum, number(of.name)));
-        let quantiles = QUANTILE_COLUMNS.map(number);
+        let sums = sums.map(|(of, sum)| (sum, numbers(of.name)));
+        let quantiles = QUANTILE_COLUMNS.map(numbers);
         let written = MEASURES.map(|m| {
-            if m.is_of_read() {
+            if m.is_computed_from_columns() {
                 Vec::new()
             } else {
-                number(m.name)
+                numbers(m.name)
             }
         });
-        let ends = MEASURES.map(|m| bound_columns(m).map(|ends| ends.map(|name| number(&name))));
+        let ends = MEASURES.map(|m| bound_columns(m).map(|ends| ends.map(|name| numbers(&name))));
         let mut cache = PoissonCache::default();
         let score = |row: usize| {
             let mut tally = Tally::default();
@@ -276,7 +281,7 @@ impl Scores {
                 tally[*one] = cells[row].unwrap_or(0);
             }
             tally[Count::Quiet] = clean[row].unwrap_or(0) - tally[Count::FalseAlarm];
-            // The columns hold a share or a mean, the tally the whole sum.
+            // The columns hold a share or a mean, and the tally holds the whole sum.
             for ((sum, cells), of) in sums
                 .iter()
                 .zip([tally[Count::LoopChars] as u64, tally.loops()])
@@ -303,18 +308,18 @@ impl Scores {
 }
 
 /// Returns one cell per row. All cells are empty if the column is missing.
-fn fill_column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
+fn pad_column<T>(cells: impl Iterator<Item = Option<T>>, rows: usize) -> Vec<Option<T>> {
     cells
         .chain(std::iter::repeat_with(|| None))
         .take(rows)
         .collect()
 }
 
-/// The check whether a measure can be computed from counts that have columns.
 impl Measure {
-    fn is_of_read(&self) -> bool {
+    /// Returns whether the measure can be computed from the counts that have columns.
+    fn is_computed_from_columns(&self) -> bool {
         let derived = [Count::Quiet, Count::Saved, Count::Delay];
-        self.counted()
+        self.counts_used()
             .all(|count| COUNT_COLUMNS.contains(&count) || derived.contains(&count))
     }
 }
@@ -362,12 +367,12 @@ mod tests {
                 scores: Scores::new(&tally, latency, &worth, &mut cache),
             };
             let rows = [row(some()), row(Tally::default())];
-            let frame = columns(&ParamColumns(Vec::new()), &[unit]).frame(&rows);
+            let frame = score_schema(&ParamColumns(Vec::new()), &[unit]).frame(&rows);
             assert_eq!(frame.width(), 45);
             for (written, read) in rows.iter().zip(Scores::read(&frame, &worth)) {
                 for measure in MEASURES {
                     let exists = measure.counted_in.contains(&unit);
-                    if exists && (has_column(measure) || measure.is_of_read()) {
+                    if exists && (has_column(measure) || measure.is_computed_from_columns()) {
                         assert_eq!(
                             read.value(measure),
                             written.scores.value(measure),

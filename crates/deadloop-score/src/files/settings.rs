@@ -1,4 +1,4 @@
-//! settings.toml: the advised settings, as production loads them.
+//! settings.toml: the advised settings file, in the form that production loads.
 
 use deadloop_replay::Plan;
 use deadloop_replay::detect::{Setting, Settings};
@@ -10,18 +10,18 @@ use crate::measure::{DELAY, ENDED, Metric, wrong_rate};
 use crate::sentences::wrong_and_transient;
 use crate::tally::{Count, Tally};
 
-/// The settings file in use, and its parts that the choice leaves alone.
+/// The settings file in use, with the parts that a choice does not change.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsInUse {
-    /// The text as given.
+    /// The text of the file as given.
     pub text: String,
-    /// The tables that are not guards (`[think]`, …) as TOML, to be written after the guards that ship.
+    /// The tables that are not guards (`[think]`, …) as TOML. They are written after the guards.
     pub rest: String,
-    /// The unchanged guards outside the choice: they warn or observe, or count in another unit.
+    /// The guards that a choice does not change, since they warn or observe, or count in another unit.
     pub kept: Settings,
 }
 
-/// Writes the unchanged guards of a setting as TOML, to follow the guards that ship.
+/// Formats the unchanged guards of a setting as TOML. Empty if there are none.
 fn format_unchanged(guard: &Setting, table: &str) -> String {
     if guard.members.is_empty() {
         String::new()
@@ -30,15 +30,15 @@ fn format_unchanged(guard: &Setting, table: &str) -> String {
     }
 }
 
-/// Writes the line with the share of responses that loop. Empty if the share is unknown.
+/// Formats the line with the share of responses that loop. Empty if the share is unknown.
 fn format_loop_rate(options: &ChooseOptions) -> String {
     options.worth.loop_rate.map_or_else(String::new, |rate| {
         format!("deployment_loop_rate = {}\n", toml::Value::from(rate))
     })
 }
 
-/// Writes the text of `settings.toml`: the guards that ship, then the settings in use as given. Among tables of models
-/// the first match wins.
+/// Formats `settings.toml`: the chosen guards, then the other parts of the settings in use. Among tables of models the
+/// first match wins.
 pub fn settings_toml(
     plan: &Plan,
     choices: &Choices,
@@ -57,7 +57,7 @@ pub fn settings_toml(
         let name = to_one_line(&choice.model);
         let glob = toml::Value::from(exact_glob(&choice.model));
         let _ = writeln!(models, "\n# {name}: {}", to_one_line(&choice.reason));
-        let _ = writeln!(models, "# {}", figures_line(choice, options));
+        let _ = writeln!(models, "# {}", figures_text(choice, options));
         let _ = writeln!(models, "[[model]]\nmatch = {glob}\n");
         models += &setting.to_toml("model.guard");
         models += &format_unchanged(in_use.kept.for_model(&choice.model), "model.guard");
@@ -82,7 +82,7 @@ pub fn settings_toml(
     }
 }
 
-/// Writes the comments at the top of the settings: the verdict, its reason, the figures of the file, the changes.
+/// Formats the comments at the top of the file: the verdict, its reason, the figures of the file, and the changes.
 fn format_head(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut text = format!("# deadloop tune: {}\n", advice.verdict.name());
@@ -94,14 +94,14 @@ fn format_head(choices: &Choices, options: &ChooseOptions) -> String {
     {
         let _ = writeln!(text, "# {}", to_one_line(sentence));
     }
-    let _ = writeln!(text, "# this file: {}", figures_line(&choices.all, options));
+    let _ = writeln!(text, "# this file: {}", figures_text(&choices.all, options));
     for c in &advice.changes {
         let _ = writeln!(text, "# {}", to_one_line(&c.to_string()));
     }
     text
 }
 
-/// Inserts `models` before the first table of a model in the text in use, or at its end. A comment right above that
+/// Inserts `models` before the first model's table in the settings in use, or at the end. A comment right above the
 /// table stays with it.
 fn insert_models(head: &str, in_use: &str, models: &str) -> String {
     let lines: Vec<&str> = in_use.lines().collect();
@@ -122,13 +122,13 @@ fn insert_models(head: &str, in_use: &str, models: &str) -> String {
     text
 }
 
-/// Writes a setting of a plan as a settings file. Guards for particular models are written
-/// under the exact names in `models`, the models of the run.
+/// Formats a setting of a plan as a settings file. Guards for particular models are written under the exact names in
+/// `models`.
 pub(crate) fn setting_toml(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     plan.setting(cell).to_toml("guard") + &format_overrides(plan, cell, models)
 }
 
-/// Writes the guards that a setting from a file has for particular `models`, as TOML. Empty for a cell of a grid.
+/// Formats the guards that a setting from a file has for particular `models`, as TOML. Empty for a cell of a grid.
 fn format_overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String {
     let general = plan.setting(cell);
     let mut text = String::new();
@@ -139,12 +139,12 @@ fn format_overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String
     // The models of a run do not cover tasks, so guards with tasks are written as the file has them.
     let by_task = file.overrides().any(|(glob, _)| glob.task().is_some());
     for (glob, own) in file.overrides().filter(|_| by_task) {
-        let of = |key: &str, glob: Option<&str>| {
+        let line = |key: &str, glob: Option<&str>| {
             glob.map_or_else(String::new, |glob| {
                 format!("{key} = {}\n", toml::Value::from(glob))
             })
         };
-        let globs = of("match", glob.model()) + &of("task", glob.task());
+        let globs = line("match", glob.model()) + &line("task", glob.task());
         let _ = writeln!(text, "[[model]]\n{globs}");
         text += &own.to_toml("model.guard");
     }
@@ -160,8 +160,8 @@ fn format_overrides(plan: &Plan, cell: usize, models: &BTreeSet<&str>) -> String
     text
 }
 
-/// Writes the figures of a choice on one line: held out, then in-sample if they differ.
-fn figures_line(choice: &Choice, options: &ChooseOptions) -> String {
+/// Formats the figures of a choice on one line: held out, then in-sample if they differ.
+fn figures_text(choice: &Choice, options: &ChooseOptions) -> String {
     let of = |tally: &Tally| {
         let shown = |metric: Metric| {
             let value = metric.value(tally, &options.worth);
@@ -203,7 +203,7 @@ pub fn exact_glob(name: &str) -> String {
     name.chars().map(escape).collect()
 }
 
-/// Replaces control characters, so that a text cannot end its comment.
+/// Replaces control characters by spaces, so that a text cannot end its comment.
 fn to_one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })

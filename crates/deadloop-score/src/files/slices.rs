@@ -1,4 +1,4 @@
-//! The rows of a reported setting: scores by slices, intervals over groups.
+//! The rows of a reported setting: scores by slice, with intervals over groups.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,44 +7,42 @@ use std::sync::Arc;
 use super::outcome_sums::OutcomeSums;
 use super::scores::{BY_MODEL, RowSetting, ScoreRow, TOTAL};
 use super::sweep::ScoringRequest;
-use crate::intervals::Cache;
+use crate::intervals::IntervalCache;
 use crate::judge::Outcome;
 use crate::tally::AnyEvidence;
 use crate::truth::{Case, Span};
 use deadloop_replay::detect::{Channel, Unit};
 
-/// The value of a slice, after the number that orders the values of its field.
+/// The value of a slice, after a number by which the values of its field are sorted.
 type SliceValue = (u64, String);
 
-/// The value of a transcript, or of its span.
-type ValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<SliceValue> + 'a;
+/// A function that returns the value of a case, or of its judged span.
+type SliceValueOf<'a> = dyn Fn(&Case, Option<&Span>) -> Option<SliceValue> + 'a;
 
-/// A field by which scores are sliced, and the value of a case. A case without a value is in the slice of such cases,
-/// if the field has one.
+/// A field by which scores are sliced.
 struct SliceField<'a> {
     name: &'a str,
-    value: Box<ValueOf<'a>>,
-    /// Whether cases without a value are a slice of their own.
-    others: bool,
+    value: Box<SliceValueOf<'a>>,
+    /// Whether the cases without a value form a slice.
+    has_rest: bool,
 }
 
 impl<'a> SliceField<'a> {
     fn new(
         name: &'a str,
-        others: bool,
+        has_rest: bool,
         value: impl Fn(&Case, Option<&Span>) -> Option<SliceValue> + 'a,
     ) -> Self {
         let value = Box::new(value);
         Self {
             name,
             value,
-            others,
+            has_rest,
         }
     }
 }
 
-/// Returns the fields of a run: total and model, the loop's kind, onset and channel, language and source, then those in
-/// `more`, the names of [`Case::by`], in its order.
+/// Returns the fields of a run. The fields of `more`, the names of [`Case::by`], come last.
 fn list_fields(unit: Unit, more: &[String]) -> Vec<SliceField<'_>> {
     let shared = |name: &Option<Arc<str>>| Some((0, name.as_deref()?.to_owned()));
     let channel = move |case: &Case, span: Option<&Span>| {
@@ -65,19 +63,19 @@ fn list_fields(unit: Unit, more: &[String]) -> Vec<SliceField<'_>> {
         SliceField::new("source", true, move |case, _| shared(&case.source)),
     ];
     let known: Vec<&str> = list.iter().map(|field| field.name).collect();
-    let asked = more.iter().enumerate();
-    let asked = asked.filter(|(_, name)| !known.contains(&name.as_str()));
-    let asked = asked.map(|(i, name)| {
+    let requested = more.iter().enumerate();
+    let requested = requested.filter(|(_, name)| !known.contains(&name.as_str()));
+    let requested = requested.map(|(i, name)| {
         SliceField::new(name, true, move |case, _| {
             Some((0, case.by.get(i)?.clone()?))
         })
     });
-    let asked: Vec<SliceField<'_>> = asked.collect();
-    list.extend(asked);
+    let requested: Vec<SliceField<'_>> = requested.collect();
+    list.extend(requested);
     list
 }
 
-/// Returns the ends of the buckets of onsets. A bucket includes its lower end and excludes its upper one.
+/// Returns the ends of the buckets of onsets. The end of a bucket is outside it.
 fn onset_ends(unit: Unit) -> [u64; 6] {
     match unit {
         Unit::Chars => [500, 1000, 2000, 3000, 5000, 10_000],
@@ -97,8 +95,8 @@ fn onset_bucket(channel: Channel, onset: u64) -> SliceValue {
     (from, name)
 }
 
-/// Returns the longest channel counted in `unit`, the first of equals. It is the channel of a transcript without a
-/// span.
+/// Returns the longest channel counted in `unit`, for a transcript without a span. The first of equal
+/// channels wins.
 fn longest_channel(case: &Case, unit: Unit) -> Option<Channel> {
     let length = case.timeline.length();
     let counted = Channel::ALL
@@ -114,32 +112,34 @@ fn longest_channel(case: &Case, unit: Unit) -> Option<Channel> {
     (length.count(most) > 0).then_some(most)
 }
 
-/// A test whether a model has rows of its own.
+/// A function that returns whether a model has rows.
 type HasRows<'a> = &'a dyn Fn(&str) -> bool;
 
-/// Returns the rows of a cell: all transcripts, then each value of each field. The judged span gives kind, onset and
-/// channel. A transcript without a span has its longest channel. `models` selects the models that have rows.
-pub(super) fn rows<E: AnyEvidence>(
+/// Returns the rows of a cell: all transcripts, then each value of each field.
+///
+/// The judged span determines kind, onset and channel. A transcript without a span has its longest channel. `models`
+/// selects the models that have rows.
+pub(super) fn reported_rows<E: AnyEvidence>(
     scoring: &ScoringRequest<'_, E>,
     (cell, setting): (usize, &Rc<RowSetting>),
     (groups, models): (&[u64], HasRows<'_>),
-    known: &mut Cache,
+    cache: &mut IntervalCache,
 ) -> Vec<ScoreRow> {
     let (evidence, judge) = (scoring.evidence, scoring.judge);
     let fields = list_fields(judge.unit, scoring.by);
     // Rows by field exist only in the unit of choice.
-    let few = if judge.unit == scoring.units[0] {
+    let used_fields = if judge.unit == scoring.units[0] {
         fields.len()
     } else {
         2
     };
     let mut all: Vec<BTreeMap<Option<SliceValue>, OutcomeSums>> = Vec::new();
-    all.resize_with(few, BTreeMap::new);
+    all.resize_with(used_fields, BTreeMap::new);
     evidence.each_judged(cell, &evidence.every(), judge, |i, case, outcome| {
-        let span = span_of(case, &outcome, judge.unit);
+        let span = judged_span(case, &outcome, judge.unit);
         for (field, slices) in fields.iter().zip(&mut all) {
             let value = (field.value)(case, span);
-            if value.is_some() || field.others {
+            if value.is_some() || field.has_rest {
                 slices.entry(value).or_default().add(groups[i], &outcome);
             }
         }
@@ -147,7 +147,7 @@ pub(super) fn rows<E: AnyEvidence>(
     let mut rows = Vec::new();
     for (field, slices) in fields.iter().zip(all) {
         let by: Rc<str> = field.name.into();
-        for (value, gathered) in slices {
+        for (value, sums) in slices {
             let value: Option<Rc<str>> = value.map(|(_, name)| name.into());
             if field.name == BY_MODEL && !value.as_deref().is_some_and(models) {
                 continue;
@@ -157,15 +157,15 @@ pub(super) fn rows<E: AnyEvidence>(
                 by: Rc::clone(&by),
                 value,
                 unit: judge.unit,
-                scores: gathered.over_groups(scoring.worth, known, field.name == TOTAL),
+                scores: sums.group_scores(scoring.worth, cache, field.name == TOTAL),
             });
         }
     }
     rows
 }
 
-/// Returns the span of a case that was judged, else the first one.
-fn span_of<'c>(case: &'c Case, outcome: &Outcome, unit: Unit) -> Option<&'c Span> {
+/// Returns the span by which a case was judged, or else its first span.
+fn judged_span<'c>(case: &'c Case, outcome: &Outcome, unit: Unit) -> Option<&'c Span> {
     let truth = case.truth.as_ref()?;
     match outcome.span {
         Some(index) => truth.spans.get(index),

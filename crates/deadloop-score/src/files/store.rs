@@ -1,4 +1,4 @@
-//! Tables as Parquet and CSV files, renamed when whole.
+//! Tables as Parquet and CSV files, which are renamed when they are complete.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use deadloop_replay::corpus::{UnfinishedFile, WriteError, if_named, open_file, read_text};
 use deadloop_tables::{ColumnDoc, CsvWriter, DataFrame, ParquetWriter};
 
-/// An error in writing or reading a file of a run.
+/// An error in reading or writing a file of a run.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {what}", path = .path.display())]
 pub struct FileError {
     /// The path of the file.
     pub path: PathBuf,
-    /// The reason.
+    /// The reason, in words.
     pub what: String,
 }
 
 impl FileError {
-    /// Makes an error about the file at `path`.
+    /// Creates an error about the file at `path`.
     pub fn at(path: &Path, what: impl ToString) -> Self {
         Self {
             path: path.into(),
@@ -45,20 +45,22 @@ pub fn read_text_if_named(path: &Path) -> Result<Option<String>, FileError> {
     if_named(read_text(path)).map_err(|e| FileError::at(path, e))
 }
 
-/// The rows of a row group, a bound on memory.
-const GROUP_ROWS: usize = 1 << 14;
+/// The minimum number of rows of a row group in a Parquet file. It bounds memory.
+const MIN_ROW_GROUP_ROWS: usize = 1 << 14;
 
-/// A table being written frame by frame: `<name>.parquet`, and `<name>.csv` if requested. Both are renamed when whole.
+/// A writer of `<name>.parquet`, and of `<name>.csv` if requested, frame by frame. The files are renamed when they are
+/// complete.
 pub(crate) struct TableWriter {
     path: PathBuf,
     file: UnfinishedFile,
     parquet: ParquetWriter,
     csv: Option<CsvFile>,
-    /// Rows that are not written yet.
+    /// The rows that are not written yet.
     buffer: DataFrame,
     rows: usize,
 }
 
+/// The path and the writer of a CSV file.
 type CsvFile = (PathBuf, CsvWriter<UnfinishedFile>);
 
 impl TableWriter {
@@ -81,7 +83,7 @@ impl TableWriter {
         })
     }
 
-    /// Adds the rows of a frame with the columns of the table.
+    /// Appends the rows of a frame with the columns of the table.
     pub(crate) fn write(&mut self, frame: &DataFrame) -> Result<(), FileError> {
         self.rows += frame.height();
         if self.buffer.width() == 0 {
@@ -90,7 +92,7 @@ impl TableWriter {
             let joined = self.buffer.vstack_mut(frame).map(|_| ());
             joined.map_err(|e| FileError::at(&self.path, e))?;
         }
-        if self.buffer.height() >= GROUP_ROWS {
+        if self.buffer.height() >= MIN_ROW_GROUP_ROWS {
             self.flush()?;
         }
         Ok(())
@@ -107,7 +109,7 @@ impl TableWriter {
         written.map_err(|e| FileError::at(&self.path, e))
     }
 
-    /// Renames the finished files. Returns the number of rows.
+    /// Finishes the files and renames them. Returns the number of rows.
     pub(crate) fn finish(mut self) -> Result<usize, FileError> {
         if self.buffer.height() > 0 || self.rows == 0 {
             self.flush()?;
@@ -131,7 +133,7 @@ fn finish_csv((path, csv): CsvFile) -> Result<(), FileError> {
     Ok(file.finish()?)
 }
 
-/// Writes a small table as CSV only.
+/// Writes a small table as a CSV file only.
 pub(crate) fn write_csv(dir: &Path, name: &str, frame: &DataFrame) -> Result<(), FileError> {
     let (path, mut csv) = create_csv(dir, name)?;
     csv.write(frame).map_err(|e| FileError::at(&path, e))?;
@@ -150,19 +152,19 @@ pub(crate) fn write_table(
     table.finish()
 }
 
-/// Writes a text file under a temporary name and renames it when whole.
+/// Writes a text file under a temporary name, and renames it when it is complete.
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a file under a temporary name and renames it when whole.
+/// Writes a file under a temporary name, and renames it when it is complete.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let mut file = create_beside(path)?;
     file.write_all(bytes).map_err(|e| FileError::at(path, e))?;
     Ok(file.finish()?)
 }
 
-/// Reads a CSV file whose columns have these types. `None` if there is no such file.
+/// Reads a CSV file, whose columns have the types `types`. `None` if there is no such file.
 pub(crate) fn read_csv(
     dir: &Path,
     name: &str,
@@ -186,7 +188,8 @@ pub(crate) fn read_parquet(
     read.transpose().map_err(|e| FileError::at(&path, e))
 }
 
-/// Reads a table: `columns` of its Parquet file, or else its CSV file, whose columns have these types.
+/// Reads the named columns of a table from its Parquet file, or else from its CSV file. The columns of the CSV file
+/// have the types `types`.
 pub(crate) fn read_table(
     dir: &Path,
     name: &str,
@@ -199,7 +202,7 @@ pub(crate) fn read_table(
     }
 }
 
-/// Creates a temporary file in the folder of `path`, to be renamed to `path`.
+/// Creates a temporary file in the folder of `path`, which is renamed to `path` when it is finished.
 pub(super) fn create_beside(path: &Path) -> Result<UnfinishedFile, FileError> {
     Ok(UnfinishedFile::create(path, true)?)
 }

@@ -1,4 +1,4 @@
-//! scores.parquet: the scores of every setting of a run.
+//! The writer of scores.parquet: the scores of every setting of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,13 +8,13 @@ use deadloop_replay::Block;
 use deadloop_replay::detect::{Response, Unit};
 use deadloop_tables::Schema;
 
-use super::models::{Slice, slices};
+use super::models::{Slice, list_slices};
 use super::outcome_sums::OutcomeSums;
-use super::scores::{BY_MODEL, ParamColumns, RowSetting, ScoreRow, TOTAL, columns};
+use super::scores::{BY_MODEL, ParamColumns, RowSetting, ScoreRow, TOTAL, score_schema};
 use super::settings::setting_toml;
-use super::slices::rows as reported_rows;
+use super::slices::reported_rows;
 use super::store::{FileError, TableWriter};
-use crate::intervals::{Cache, Resampling};
+use crate::intervals::{IntervalCache, Resampling};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::measure::Stakes;
 use crate::pareto::{FrontPoint, find_front};
@@ -28,19 +28,19 @@ pub const CSV_ROWS: usize = 200_000;
 /// The input and options of scoring.
 #[derive(Clone, Copy, Debug)]
 pub struct ScoringRequest<'a, E = Evidence<'a>> {
-    /// The run.
+    /// The evidence of the run.
     pub evidence: &'a E,
-    /// The options by which alarms are judged, in the unit of choice.
+    /// The options for judging alarms, in the unit of choice.
     pub judge: &'a JudgeOptions,
-    /// The units with rows, that of choice first.
+    /// The units that have rows, the unit of choice first.
     pub units: &'a [Unit],
     /// The costs of errors.
     pub worth: &'a Stakes,
-    /// The loops that a model needs to have rows of its own in a very large sweep.
+    /// The minimum number of loops of a model with rows in a very large sweep.
     pub enough: u64,
-    /// The settings reported in full, with intervals over groups.
+    /// The settings that are reported in full, with intervals over groups.
     pub reported: &'a [usize],
-    /// The names of [`Case::by`](crate::Case::by), whose values have rows under reported settings.
+    /// The names of the fields in [`Case::by`](crate::Case::by). Their values have rows under reported settings.
     pub by: &'a [String],
     /// The replicates and the seed of the intervals of reported settings.
     pub resampling: Resampling,
@@ -48,34 +48,34 @@ pub struct ScoringRequest<'a, E = Evidence<'a>> {
     pub csv: bool,
 }
 
-/// The result of writing scores.
+/// A summary of the written scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScoringResult {
     /// The number of rows written.
     pub rows: usize,
-    /// The models without rows of their own.
+    /// The models without rows.
     pub left_out: Vec<String>,
-    /// The Pareto front of all models together.
+    /// The Pareto front of the settings, for all models together.
     pub front: Vec<FrontPoint>,
 }
 
 /// Writes `scores.parquet`, and `scores.csv` up to [`CSV_ROWS`] rows.
 ///
-/// Settings are in the order of the plan, then comes [`NEVER`]. A setting has a row of all transcripts, then the models
-/// by name. A reported setting has the other fields too. The rows of the unit of choice come first, then those of each
-/// other unit. No row mixes two units, and no sum is taken across them.
+/// Settings are in the order of the plan, and [`NEVER`] is the last. A setting has a row of all transcripts, then rows
+/// of the models by name. A reported setting has rows of the other fields too. The rows of the unit of choice come
+/// first, then those of each other unit. No row mixes two units.
 ///
-/// Memory is bounded by the tallies of one block for all models, about 0.4 kB a row of the block.
+/// Memory is bounded by the tallies of one block for all models, about 0.4 kB for each row of the block.
 pub fn write_scores<E: AnyEvidence>(
     dir: &Path,
     scoring: &ScoringRequest<'_, E>,
 ) -> Result<ScoringResult, FileError> {
     let evidence = scoring.evidence;
     let plan = evidence.plan();
-    let (slices, left_out) = slices(scoring);
+    let (slices, left_out) = list_slices(scoring);
     let rows = (plan.cells() + 1) * slices.len() * scoring.units.len();
     let params = ParamColumns::from_plan(plan);
-    let columns = columns(&params, scoring.units);
+    let columns = score_schema(&params, scoring.units);
     let with_csv = scoring.csv && rows <= CSV_ROWS;
     let names = slices.iter().enumerate().map(|(nth, (name, _))| match nth {
         0 => (TOTAL.into(), None),
@@ -90,7 +90,7 @@ pub fn write_scores<E: AnyEvidence>(
         columns,
         rows: Vec::new(),
         front: Vec::new(),
-        known: Cache::new(scoring.resampling),
+        cache: IntervalCache::new(scoring.resampling),
         groups: group_numbers(evidence.cases()),
         reported: (scoring.reported.iter().rev())
             .map(|cell| (plan.id(*cell), *cell))
@@ -103,9 +103,9 @@ pub fn write_scores<E: AnyEvidence>(
             unit: *unit,
             ..*scoring.judge
         };
-        let of_choice = *unit == scoring.judge.unit;
+        let is_choice_unit = *unit == scoring.judge.unit;
         for (index, block) in plan.blocks().iter().enumerate() {
-            sweep.add_block((index, block), &models, &judge, of_choice)?;
+            sweep.add_block((index, block), &models, &judge, is_choice_unit)?;
         }
         sweep.add_never_rows(&judge)?;
     }
@@ -117,7 +117,7 @@ pub fn write_scores<E: AnyEvidence>(
     })
 }
 
-/// The setting that never alarms, as named in the column `setting`: the result without a guard.
+/// The name in the column `setting` of the setting that never alarms. Its rows are the result without a guard.
 pub const NEVER: &str = "never";
 
 /// Returns the outcome of a case without a guard.
@@ -125,7 +125,7 @@ pub(crate) fn judge_unguarded(case: &Case, options: &JudgeOptions) -> Outcome {
     judge(case, ReadChannels::TEXT, None, options)
 }
 
-/// The rows buffered before they become a frame, a bound on memory.
+/// The number of buffered rows above which they become a frame. It bounds memory.
 const MAX_BUFFERED_ROWS: usize = 1 << 14;
 
 struct SweepWriter<'a, E> {
@@ -138,35 +138,35 @@ struct SweepWriter<'a, E> {
     writer: TableWriter,
     rows: Vec<ScoreRow>,
     front: Vec<FrontPoint>,
-    known: Cache,
-    /// The number of each case's group.
+    cache: IntervalCache,
+    /// The number of the group of each case.
     groups: Vec<u64>,
-    /// The reported cells by the name of their setting.
+    /// The reported cells by the id of their setting.
     reported: BTreeMap<String, usize>,
 }
 
-/// The tallies of one slice for a block.
+/// The tallies of one slice for the cells of a block.
 struct SliceTallies {
     sheet: Sheet,
     latencies: LatencySheet,
-    /// The scores of each distinct tally, once computed.
-    known: Vec<Option<Scores>>,
+    /// The scores of each distinct tally, once they are computed.
+    scores: Vec<Option<Scores>>,
 }
 
 impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
-    /// Adds the rows of a block. If `of_choice`, the unit is that of choice, and the front is updated.
+    /// Adds the rows of a block. If `is_choice_unit`, the settings' texts are written and the front is updated.
     fn add_block(
         &mut self,
         (index, block): (usize, &Block),
         models: &BTreeSet<&str>,
         judge: &JudgeOptions,
-        of_choice: bool,
+        is_choice_unit: bool,
     ) -> Result<(), FileError> {
         let evidence = self.scoring.evidence;
         let paint = |(_, pick): &Slice| {
             let (sheet, latencies) = evidence.painted(index, pick, judge);
             SliceTallies {
-                known: vec![None; sheet.merged_cells()],
+                scores: vec![None; sheet.merged_cells()],
                 sheet,
                 latencies,
             }
@@ -181,22 +181,22 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
             if reported.is_some_and(|first| first != cell) {
                 continue;
             }
-            let toml = of_choice.then(|| setting_toml(evidence.plan(), cell, models));
+            let toml = is_choice_unit.then(|| setting_toml(evidence.plan(), cell, models));
             let setting = Rc::new(RowSetting {
                 id,
                 response: block.response(),
-                params: self.params.values(&block.setting(&at)),
+                params: self.params.values_of(&block.setting(&at)),
                 toml,
             });
             let scores: Vec<Scores> = painted.iter_mut().map(|one| self.score(one, &at)).collect();
-            if of_choice {
+            if is_choice_unit {
                 let point = FrontPoint::new(cell, &scores[0].tally, judge.unit);
                 self.front.extend(point);
             }
             if reported.is_some() {
                 self.add_reported_rows((cell, &setting), judge);
             } else {
-                self.add(&setting, judge.unit, scores);
+                self.add_rows(&setting, judge.unit, scores);
             }
             if self.rows.len() >= MAX_BUFFERED_ROWS {
                 self.flush()?;
@@ -211,16 +211,16 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
         let SliceTallies {
             sheet,
             latencies,
-            known,
+            scores,
         } = painted;
-        *known[sheet.index(at)].get_or_insert_with(|| {
+        *scores[sheet.index(at)].get_or_insert_with(|| {
             let (tally, latency) = (sheet.tally(at), latencies.quantiles(at));
-            Scores::new(&tally, latency, self.scoring.worth, &mut self.known.poisson)
+            Scores::new(&tally, latency, self.scoring.worth, &mut self.cache.poisson)
         })
     }
 
-    /// Adds the rows of a setting, one per slice.
-    fn add(&mut self, setting: &Rc<RowSetting>, unit: Unit, scores: Vec<Scores>) {
+    /// Adds the rows of a setting, one for each slice.
+    fn add_rows(&mut self, setting: &Rc<RowSetting>, unit: Unit, scores: Vec<Scores>) {
         let rows = self.names.iter().zip(scores);
         self.rows.extend(rows.map(|((by, value), scores)| ScoreRow {
             setting: Rc::clone(setting),
@@ -232,36 +232,36 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     }
 
     /// Adds the rows of a reported setting.
-    fn add_reported_rows(&mut self, of: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
+    fn add_reported_rows(&mut self, cell: (usize, &Rc<RowSetting>), judge: &JudgeOptions) {
         let scoring = ScoringRequest {
             judge,
             ..self.scoring
         };
         let own = |model: &str| self.slices[1..].iter().any(|(name, _)| name == model);
-        let rows = reported_rows(&scoring, of, (&self.groups, &own), &mut self.known);
+        let rows = reported_rows(&scoring, cell, (&self.groups, &own), &mut self.cache);
         self.rows.extend(rows);
     }
 
-    /// Adds the rows of [`NEVER`].
+    /// Adds the rows of [`NEVER`] in one unit.
     fn add_never_rows(&mut self, judge: &JudgeOptions) -> Result<(), FileError> {
         let setting = Rc::new(RowSetting {
             id: NEVER.into(),
             response: Response::Stop,
-            params: vec![None; self.params.number()],
+            params: vec![None; self.params.len()],
             toml: None,
         });
         let scoring = self.scoring;
-        let of = |(_, pick): &Slice| {
-            let mut gathered = OutcomeSums::default();
+        let score = |(_, pick): &Slice| {
+            let mut sums = OutcomeSums::default();
             for i in pick {
                 let cases = scoring.evidence.cases();
                 let outcome = cases.on(*i, |case| judge_unguarded(case, judge));
-                gathered.add(self.groups[*i], &outcome);
+                sums.add(self.groups[*i], &outcome);
             }
-            gathered.scores(scoring.worth, &mut self.known)
+            sums.plain_scores(scoring.worth, &mut self.cache)
         };
-        let scores = self.slices.iter().map(of).collect();
-        self.add(&setting, judge.unit, scores);
+        let scores = self.slices.iter().map(score).collect();
+        self.add_rows(&setting, judge.unit, scores);
         self.flush()
     }
 

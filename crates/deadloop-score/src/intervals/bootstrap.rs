@@ -1,30 +1,30 @@
 //! [`bootstrap`]: intervals over groups, for the few reported settings.
 //!
-//! A grid of a hundred thousand cells would take an hour.
+//! A bootstrap of a grid of a hundred thousand cells would take an hour.
 //!
 //! If every group has one transcript, shares and rates keep their closed intervals. In larger groups, transcripts are
-//! not independent, and the percentile bootstrap over groups is used. It is never narrower than the closed interval,
-//! nor than the interval of as many independent observations as there are groups.
+//! not independent, and the percentile bootstrap over groups is used. Its interval is never narrower than the
+//! closed interval, nor than the interval of as many independent observations as there are groups.
 
 use std::collections::BTreeSet;
 
 use crate::intervals::{
-    Draws, GroupTallies, Interval, PoissonCache, Replicates, Resampling, percentile, poisson,
-    wilson_of,
+    GroupTallies, Interval, PoissonCache, Replicates, Resampling, WeightCache, percentile, poisson,
+    wilson_fractional,
 };
 use crate::judge::Outcome;
 use crate::measure::{MEASURES, Metric, Stakes, UncertaintyMethod};
 use crate::tally::{Count, Tally};
 use crate::truth::{Case, group_numbers};
 
-/// The 95 % interval of each measure. `None`: the measure was n/a in every replicate, or no interval was asked for.
+/// The 95 % interval of each measure. `None` if the measure was n/a in every replicate, or no interval was requested.
 pub type Intervals = [Option<Interval>; MEASURES.len()];
 
-/// Returns the intervals of every measure. `outcomes` has the outcome of each of `cases`, in the same order. Copies of
-/// a text are of one group.
+/// Returns the interval of every measure over groups of cases. `outcomes` has the outcome of each of `cases`, in the
+/// same order.
 ///
-/// Replicates in which a score is n/a are left out of its interval. Cost: the counts of each group, times the replicates; a
-/// hundredth of a second for a thousand groups.
+/// Copies of a text are in one group. An interval leaves out the replicates in which its measure is n/a. The cost is
+/// the number of counts of all groups, times the replicates: a hundredth of a second for a thousand groups.
 pub fn bootstrap(
     cases: &[Case],
     outcomes: &[Outcome],
@@ -33,43 +33,46 @@ pub fn bootstrap(
 ) -> Intervals {
     let mut sample = GroupedSample::default();
     for (group, outcome) in group_numbers(cases).into_iter().zip(outcomes) {
-        sample.add(group, outcome);
+        sample.add_outcome(group, outcome);
     }
-    sample.intervals(|_| true, worth, &mut Cache::new(resampling))
+    sample.intervals(|_| true, worth, &mut IntervalCache::new(resampling))
 }
 
-/// Cache shared by all reported settings.
+/// A cache that all reported settings share.
 #[derive(Debug)]
-pub(crate) struct Cache {
-    /// Exact intervals.
+pub(crate) struct IntervalCache {
+    /// The exact Poisson intervals.
     pub(crate) poisson: PoissonCache,
-    /// The weights of groups.
-    draws: Draws,
+    /// The weights of groups in the replicates.
+    draws: WeightCache,
 }
 
-impl Cache {
+impl IntervalCache {
     /// Creates an empty cache.
     pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
             poisson: PoissonCache::default(),
-            draws: Draws::new(resampling),
+            draws: WeightCache::new(resampling),
         }
     }
 }
 
-/// Returns the intervals of the measures that have columns for them. `means` includes measures that are neither shares
-/// nor rates, which always need resampling. Shares and rates are resampled only if some group has several transcripts.
+/// Returns the intervals of the measures that have columns for them.
+///
+/// Shares and rates are resampled only if some group has several transcripts. Other measures always need resampling,
+/// and have intervals only if `means`.
 pub(crate) fn column_intervals(
     sample: GroupedSample,
     worth: &Stakes,
-    known: &mut Cache,
+    cache: &mut IntervalCache,
     means: bool,
 ) -> Intervals {
     let wanted =
         |m: Metric| m.bounds.is_some() && (means || m.certainty != UncertaintyMethod::Resampled);
-    sample.intervals(wanted, worth, known)
+    sample.intervals(wanted, worth, cache)
 }
 
+/// Returns the smallest interval that contains two intervals.
 fn join_intervals(a: Interval, b: Interval) -> Interval {
     Interval {
         lo: a.lo.min(b.lo),
@@ -77,39 +80,39 @@ fn join_intervals(a: Interval, b: Interval) -> Interval {
     }
 }
 
-/// The outcomes of a sample, added up by group.
+/// The outcomes of a sample, summed by group.
 #[derive(Debug, Default)]
 pub(crate) struct GroupedSample {
     groups: GroupTallies,
-    /// The sum of all groups.
-    whole: Tally,
+    /// The sum over all groups.
+    total: Tally,
 }
 
 impl GroupedSample {
-    /// Adds the outcome of a case of a group.
-    pub(crate) fn add(&mut self, group: u64, outcome: &Outcome) {
+    /// Adds the outcome of a case to its group.
+    pub(crate) fn add_outcome(&mut self, group: u64, outcome: &Outcome) {
         let tally = Tally::from_outcome(outcome);
-        self.groups.add(group, &tally);
-        self.whole += tally;
+        self.groups.add_tally(group, &tally);
+        self.total += tally;
     }
 
-    /// Returns the intervals of the wanted measures: closed, resampled, or the wider of both on each side.
+    /// Returns the intervals of the wanted measures. An interval is closed, resampled, or the union of both.
     fn intervals(
         mut self,
         wanted: impl Fn(Metric) -> bool,
         worth: &Stakes,
-        known: &mut Cache,
+        cache: &mut IntervalCache,
     ) -> Intervals {
         self.groups.sort();
-        let clustered = self.groups.has_larger();
+        let clustered = self.groups.has_several_in_one();
         let is_drawn =
             |m: &Metric| wanted(m) && (clustered || m.certainty == UncertaintyMethod::Resampled);
         let drawn: Vec<Metric> = MEASURES.into_iter().filter(is_drawn).collect();
         let mut values: Vec<Vec<f64>> = vec![Vec::new(); drawn.len()];
         if !drawn.is_empty() {
             // Only counts that a measure uses are added to the replicates.
-            let counts = drawn.iter().flat_map(|measure| measure.counted()).collect();
-            for tally in self.draw(&counts, &mut known.draws) {
+            let counts = drawn.iter().flat_map(|m| m.counts_used()).collect();
+            for tally in self.resample(&counts, &mut cache.draws) {
                 let scores = drawn.iter().map(|m| m.value(&tally, worth));
                 values
                     .iter_mut()
@@ -120,9 +123,9 @@ impl GroupedSample {
         let mut ends = values.iter_mut().map(|values| percentile(values));
         MEASURES.map(|m| {
             let resampled = is_drawn(&m).then(|| ends.next().flatten()).flatten();
-            let closed = || m.interval(&self.whole, &mut known.poisson);
+            let closed = || m.interval(&self.total, &mut cache.poisson);
             let closed = wanted(m).then(closed).flatten();
-            let by_groups = clustered.then(|| self.as_groups(m)).flatten();
+            let by_groups = clustered.then(|| self.interval_of_groups(m)).flatten();
             let ends = match (resampled, closed) {
                 (Some(ends), Some(closed)) => Some(join_intervals(ends, closed)),
                 (ends, closed) => ends.or(closed),
@@ -133,13 +136,13 @@ impl GroupedSample {
 
     /// Returns the interval of as many independent observations as there are groups.
     ///
-    /// If no event occurs, or nothing but events, all replicates are alike and the bootstrap has no width. With few
-    /// events it is too narrow. So this interval treats the events of a group as one. Let `G` of `g` groups have an
-    /// event (or a non-event, if those are rarer): the interval of `G` in `g` is scaled by the mean number of events
-    /// per such group. Without any event the design effect gives this number (Kish 1965: the mean size of the group of
-    /// a transcript). `None` for a measure that is neither a share nor a rate.
-    fn as_groups(&self, measure: Metric) -> Option<Interval> {
-        let (k, n) = measure.counts(&self.whole)?;
+    /// Without any event, or with events alone, all replicates are alike and the bootstrap has no width. With few
+    /// events it is too narrow. So this interval treats the events of a group as one. If `G` of `g` groups have an
+    /// event, the interval of `G` in `g` is scaled by the mean number of events per group with an event. If non-events
+    /// are rarer, they are counted instead. Without any event the scale is the design effect, the mean size of the
+    /// group of a transcript (Kish 1965). `None` for a measure that is neither a share nor a rate.
+    fn interval_of_groups(&self, measure: Metric) -> Option<Interval> {
+        let (k, n) = measure.counts(&self.total)?;
         if n == 0 {
             return None;
         }
@@ -147,7 +150,7 @@ impl GroupedSample {
         let rarer = |k: u64, n: u64, of_all: bool| if of_all { n.saturating_sub(k) } else { k };
         let misses = is_share && 2 * k > n;
         let (mut groups, mut with, mut members, mut squares) = (0_u64, 0_u64, 0.0, 0.0);
-        self.groups.each(|_, tally| {
+        self.groups.for_each_sum(|_, tally| {
             if let Some((own, all)) = measure.counts(tally).filter(|(_, all)| *all > 0) {
                 let size = tally.get(Count::Transcripts) as f64;
                 (groups, members, squares) = (groups + 1, members + size, squares + size * size);
@@ -161,7 +164,7 @@ impl GroupedSample {
             (with, _) => some / with as f64,
         };
         match measure.certainty {
-            UncertaintyMethod::Share => wilson_of(k as f64 / each, n as f64 / each),
+            UncertaintyMethod::Share => wilson_fractional(k as f64 / each, n as f64 / each),
             UncertaintyMethod::Rate => {
                 let rate = |events: f64| measure.scale() * each * events / n as f64;
                 Some(poisson(with).map(rate))
@@ -170,11 +173,12 @@ impl GroupedSample {
         }
     }
 
-    /// Draws the requested counts of each replicate.
-    fn draw(&self, counts: &BTreeSet<Count>, draws: &mut Draws) -> Vec<Tally> {
+    /// Returns the requested counts of each replicate.
+    fn resample(&self, counts: &BTreeSet<Count>, draws: &mut WeightCache) -> Vec<Tally> {
         let mut sums = Replicates::<1>::new(draws.resampling().replicates);
-        self.groups
-            .each(|name, tally| sums.add(&draws.for_group(name), &[tally.only(counts)]));
+        self.groups.for_each_sum(|name, tally| {
+            sums.add_group(&draws.weights_of(name), &[tally.only(counts)])
+        });
         sums.tallies().map(|[tally]| tally).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Intervals for counts: Wilson, exact Poisson, one-sided bounds of proportions.
+//! Closed intervals for counts: Wilson, exact Poisson, and one-sided bounds of proportions.
 //!
 //! The quantiles of the beta and gamma distributions are found by bisection on `statrs`'s distribution functions. This
 //! is slower than Newton's method, but it ends at the last bit on any input.
@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use statrs::function::beta::checked_beta_reg;
 use statrs::function::gamma::checked_gamma_lr;
 
-/// The normal quantile of a two-sided 95 % interval.
+/// The 97.5 % quantile of the normal distribution, for two-sided 95 % intervals.
 const Z95: f64 = 1.959_963_984_540_054;
 
-/// A lower and an upper bound.
+/// An interval between a lower and an upper bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower bound.
@@ -21,7 +21,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Converts both bounds by a rising function.
+    /// Applies an increasing function to both bounds.
     pub(crate) fn map(self, convert: impl Fn(f64) -> f64) -> Self {
         Self {
             lo: convert(self.lo),
@@ -30,15 +30,15 @@ impl Interval {
     }
 }
 
-/// Returns the 95 % Wilson score interval of `k` of `n` (Wilson 1927). `None` if `n` is 0.
+/// Returns the 95 % Wilson score interval of the proportion `k` of `n` (Wilson 1927). `None` if `n` is 0.
 ///
-/// 5 of 10: 0.2366 .. 0.7634. 0 of 10: 0 .. 0.2775.
+/// The interval of 5 of 10 is 0.2366 to 0.7634, and that of 0 of 10 is 0 to 0.2775.
 pub fn wilson(k: u64, n: u64) -> Option<Interval> {
-    wilson_of(k as f64, n as f64)
+    wilson_fractional(k as f64, n as f64)
 }
 
-/// Returns the Wilson score interval of smoothed counts. `None` if `n` is 0.
-pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
+/// Returns the 95 % Wilson score interval of fractional counts. `None` if `n` is 0.
+pub(crate) fn wilson_fractional(k: f64, n: f64) -> Option<Interval> {
     if n <= 0.0 {
         return None;
     }
@@ -60,11 +60,11 @@ pub(crate) fn wilson_of(k: f64, n: f64) -> Option<Interval> {
     Some(Interval { lo, hi })
 }
 
-/// Returns the lower bound of a proportion `k` of `n` with error probability `alpha` (Clopper and Pearson 1934).
+/// Returns the lower bound of the proportion `k` of `n` with error probability `alpha` (Clopper and Pearson 1934).
 ///
 /// This is the `alpha` quantile of Beta(k, n - k + 1). `None` if `n` is 0.
 ///
-/// 10 of 10 at 0.05: 0.7411, since 0.7411^10 = 0.05.
+/// The bound of 10 of 10 at 0.05 is 0.7411, since 0.7411^10 = 0.05.
 pub fn proportion_lower(k: u64, n: u64, alpha: f64) -> Option<f64> {
     let rest = n.checked_sub(k)?;
     (n > 0).then(|| match k {
@@ -77,7 +77,8 @@ pub fn proportion_lower(k: u64, n: u64, alpha: f64) -> Option<f64> {
 ///
 /// This is the `1 - alpha` quantile of Gamma(k + 1).
 ///
-/// No event, at 0.05: 2.9957. So a claim of at most 1 per million needs 3.0 million without an event.
+/// The bound without an event at 0.05 is 2.9957. So a claim of at most 1 per million needs 3.0 million without an
+/// event.
 pub fn poisson_upper(k: u64, alpha: f64) -> f64 {
     gamma_quantile(k as f64 + 1.0, 1.0 - alpha)
 }
@@ -91,7 +92,7 @@ pub fn poisson_lower(k: u64, alpha: f64) -> f64 {
     }
 }
 
-/// Returns P(at least `k` events) of a Poisson variable.
+/// Returns the probability that a Poisson variable with this mean is at least `k`.
 pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
     match k {
         0 => 1.0,
@@ -100,7 +101,7 @@ pub(crate) fn poisson_at_least(k: u64, mean: f64) -> f64 {
     }
 }
 
-/// Returns P(at least `k` of `n`) of a binomial variable.
+/// Returns the probability that a binomial variable of `n` trials is at least `k`.
 pub(crate) fn binomial_at_least(k: u64, n: u64, share: f64) -> f64 {
     match k {
         0 => 1.0,
@@ -112,7 +113,7 @@ pub(crate) fn binomial_at_least(k: u64, n: u64, share: f64) -> f64 {
 
 /// Returns the exact 95 % interval of a Poisson mean after `k` events (Garwood 1936).
 ///
-/// 0: 0 .. 3.6889. 10: 4.7954 .. 18.3904.
+/// The interval after 0 events is 0 to 3.6889, and after 10 events 4.7954 to 18.3904.
 pub fn poisson(k: u64) -> Interval {
     Interval {
         lo: poisson_lower(k, 0.025),
@@ -120,13 +121,14 @@ pub fn poisson(k: u64) -> Interval {
     }
 }
 
-/// A cache of Poisson intervals. A grid of a million cells has few different counts, and one interval costs as much as
-/// a thousand other cells.
+/// A cache of Poisson intervals by their number of events.
+///
+/// A grid of a million cells has few different counts, and one interval costs as much as a thousand other cells.
 #[derive(Debug, Default)]
 pub struct PoissonCache(HashMap<u64, Interval>);
 
 impl PoissonCache {
-    /// Returns [`poisson`] of a count from the cache.
+    /// Returns the [`poisson`] interval of a count, computed once.
     pub fn get(&mut self, k: u64) -> Interval {
         *self.0.entry(k).or_insert_with(|| poisson(k))
     }
@@ -134,7 +136,7 @@ impl PoissonCache {
 
 /// Returns the `p` quantile of Beta(a, b).
 ///
-/// The arguments come from counts, so the distribution function is always defined. Otherwise the result would be 1.
+/// The distribution function is defined for all arguments that come from counts.
 fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
     bisect(0.0, 1.0, |x| {
         checked_beta_reg(a, b, x).is_ok_and(|cdf| cdf >= p)
@@ -143,21 +145,21 @@ fn beta_quantile(a: f64, b: f64, p: f64) -> f64 {
 
 /// Returns the `p` quantile of Gamma(shape, 1).
 fn gamma_quantile(shape: f64, p: f64) -> f64 {
-    // More than ten standard deviations above the mean, which is above the quantile of every p in use.
+    // More than ten standard deviations above the mean, which is above the quantile of every `p` that is requested.
     let top = shape + 10.0 * shape.sqrt() + 40.0;
     bisect(0.0, top, |x| {
         x > 0.0 && checked_gamma_lr(shape, x).is_ok_and(|cdf| cdf >= p)
     })
 }
 
-/// Finds the least number from `lo` to `hi` for which `high` is true, to the last bit.
-fn bisect(mut lo: f64, mut hi: f64, high: impl Fn(f64) -> bool) -> f64 {
+/// Returns the least number from `lo` to `hi` for which `is_high` is true, to the last bit.
+fn bisect(mut lo: f64, mut hi: f64, is_high: impl Fn(f64) -> bool) -> f64 {
     loop {
         let mid = lo + (hi - lo) / 2.0;
         if mid <= lo || mid >= hi {
             return hi;
         }
-        if high(mid) {
+        if is_high(mid) {
             hi = mid;
         } else {
             lo = mid;

@@ -1,27 +1,27 @@
-//! Seeded random numbers by splitmix64, the same on every machine.
+//! Seeded random numbers by splitmix64, which are the same on every machine.
 
 /// A stream of random numbers that depends on its seed alone.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Creates the stream of a seed and a name.
+    /// Creates the stream for a seed and a name.
     ///
     /// The draws for one transcript depend neither on the other transcripts nor on their order.
-    pub(crate) fn named(seed: u64, name: &str) -> Self {
-        Self::new(seed, Self::number(name))
+    pub(crate) fn from_name(seed: u64, name: &str) -> Self {
+        Self::new(seed, Self::hash_name(name))
     }
 
-    /// Creates the stream of a seed and the number of a name.
-    pub(crate) fn new(seed: u64, number: u64) -> Self {
+    /// Creates the stream for a seed and the hash of a name.
+    pub(crate) fn new(seed: u64, name_hash: u64) -> Self {
         // The mixing is splitmix64's.
-        let mut random = Self(seed ^ number);
+        let mut random = Self(seed ^ name_hash);
         random.next();
         random
     }
 
-    /// Returns the number of a name, by FNV-1a. A stream depends on a name only through this number.
-    pub(crate) fn number(name: &str) -> u64 {
+    /// Returns the FNV-1a hash of a name. A stream depends on a name only through this hash.
+    pub(crate) fn hash_name(name: &str) -> u64 {
         name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         })
@@ -36,7 +36,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to `n` - 1 for tests, or 0 if `n` is 0. The bias is below n / 2^64.
+    /// Returns a number from 0 to `n` - 1, or 0 if `n` is 0. The bias is below n / 2^64.
     #[cfg(test)]
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
@@ -57,9 +57,18 @@ mod tests {
 
     #[test]
     fn names_give_streams_of_their_own() {
-        assert_ne!(Random::named(1, "a").next(), Random::named(1, "b").next());
-        assert_ne!(Random::named(1, "a").next(), Random::named(2, "a").next());
-        assert_eq!(Random::named(1, "a").next(), Random::named(1, "a").next());
+        assert_ne!(
+            Random::from_name(1, "a").next(),
+            Random::from_name(1, "b").next()
+        );
+        assert_ne!(
+            Random::from_name(1, "a").next(),
+            Random::from_name(2, "a").next()
+        );
+        assert_eq!(
+            Random::from_name(1, "a").next(),
+            Random::from_name(1, "a").next()
+        );
     }
 
     #[test]

@@ -1,13 +1,13 @@
-//! [`Resampling`]: the bootstrap over groups, with weights that depend on names alone.
+//! [`Resampling`]: the bootstrap over groups, with weights that depend on the groups' names alone.
 //!
-//! In replicate b each group counts as often as a Poisson(1) draw (the Poisson bootstrap; Chamandy, Muralidharan,
-//! Najmi, Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse distribution function
-//! at a hash of the seed, b and the group's name. So it depends neither on the order of files nor on threads or shards,
-//! and sums of whole numbers are whole numbers: the same bytes everywhere.
+//! In replicate b the weight of each group is a Poisson(1) draw (the Poisson bootstrap; Chamandy, Muralidharan, Najmi,
+//! Naidu 2012, "Estimating uncertainty for massive data streams"). The draw is the inverse distribution function at a
+//! hash of the seed, b and the group's name. So it does not depend on the order of files, on threads or on shards.
+//! Sums of whole numbers are whole numbers, so the result has the same bytes everywhere.
 //!
-//! The hash, for other programs: h = FNV-1a (64 bits) of the name's bytes. The state is seed XOR h. Replicate b, from
-//! 0, takes the (b+2)th output of splitmix64 from this state. With u as its upper 53 bits, the weight is the number of
-//! entries of [`POISSON_1`] that are at most u. `scripts/references.py` implements it.
+//! Other programs can compute the hash: h is the 64-bit FNV-1a of the name's bytes. The state is seed XOR h. Replicate
+//! b, from 0, takes the (b+2)th output of splitmix64 from this state. With u as its upper 53 bits, the weight is the
+//! number of entries of [`POISSON_1`] that are at most u. `scripts/references.py` implements it.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::intervals::{Interval, Random};
 use crate::tally::{Count, Tally, rank};
 
-/// The number of replicates and the seed.
+/// The number of replicates and the seed of a bootstrap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resampling {
     /// Number of replicates.
@@ -33,7 +33,7 @@ impl Default for Resampling {
     }
 }
 
-/// floor(2^53 P(X <= k)) of a Poisson variable X with mean 1, for k = 0, 1, ….
+/// The cumulative distribution of a Poisson variable X with mean 1: floor(2^53 P(X <= k)) for k = 0, 1, ….
 pub const POISSON_1: [u64; 18] = [
     3_313_563_428_353_947,
     6_627_126_856_707_895,
@@ -55,7 +55,7 @@ pub const POISSON_1: [u64; 18] = [
     9_007_199_254_740_991,
 ];
 
-/// The weights of one group, replicate by replicate.
+/// The weights of one group in the replicates, in their order.
 #[derive(Clone, Debug)]
 pub struct Weights {
     random: Random,
@@ -63,16 +63,16 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Creates the weights of the group `name`. `steps` is a table such as [`POISSON_1`].
+    /// Creates the weights of the group `name`. `steps` is a cumulative distribution such as [`POISSON_1`].
     pub fn new(seed: u64, name: &str, steps: &'static [u64]) -> Self {
         Self {
-            random: Random::named(seed, name),
+            random: Random::from_name(seed, name),
             steps,
         }
     }
 
-    /// Creates the weights of a group by the number of its name.
-    pub(crate) fn from_number(seed: u64, group: u64) -> Self {
+    /// Creates the weights of a group by the hash of its name.
+    pub(crate) fn from_name_hash(seed: u64, group: u64) -> Self {
         Self {
             random: Random::new(seed, group),
             steps: &POISSON_1,
@@ -80,13 +80,13 @@ impl Weights {
     }
 }
 
-/// Number of steps that nearly every draw ends within.
+/// Number of steps of the distribution within which nearly every draw ends.
 const NEAR_STEPS: usize = 4;
 
 impl Iterator for Weights {
     type Item = u8;
 
-    /// Returns the weight in the next replicate. The sequence is endless.
+    /// Returns the weight in the next replicate. The iterator is endless.
     fn next(&mut self) -> Option<u8> {
         let u = self.random.next() >> 11;
         let (near, far) = self
@@ -102,25 +102,26 @@ impl Iterator for Weights {
     }
 }
 
-/// A cache of the weights of groups, since all reported settings use the same draws.
+/// A cache of the weights of groups. All reported settings use the same weights.
 ///
-/// Memory: a byte for each replicate of at most [`MAX_KNOWN_GROUPS`] groups. Further groups are drawn again each time.
+/// It holds a byte for each replicate of at most [`MAX_CACHED_GROUPS`] groups. Weights of further groups are computed
+/// each time.
 #[derive(Debug)]
-pub(crate) struct Draws {
+pub(crate) struct WeightCache {
     resampling: Resampling,
-    /// Weights by the number of the group's name.
-    known: HashMap<u64, Vec<u8>>,
+    /// The weights of a group, by the hash of the group's name.
+    weights: HashMap<u64, Vec<u8>>,
 }
 
-/// Maximum number of groups in the cache: 20 MB at 2,000 replicates.
-const MAX_KNOWN_GROUPS: usize = 10_000;
+/// Maximum number of groups in the cache, which is 20 MB at 2,000 replicates.
+const MAX_CACHED_GROUPS: usize = 10_000;
 
-impl Draws {
+impl WeightCache {
     /// Creates an empty cache.
     pub(crate) fn new(resampling: Resampling) -> Self {
         Self {
             resampling,
-            known: HashMap::new(),
+            weights: HashMap::new(),
         }
     }
 
@@ -129,32 +130,32 @@ impl Draws {
         self.resampling
     }
 
-    /// Returns the weight of a group in each replicate. `group` is the number of its name.
-    pub(crate) fn for_group(&mut self, group: u64) -> Cow<'_, [u8]> {
+    /// Returns the weight in each replicate of the group whose name has the hash `group`.
+    pub(crate) fn weights_of(&mut self, group: u64) -> Cow<'_, [u8]> {
         let Resampling { replicates, seed } = self.resampling;
-        let draw = || Weights::from_number(seed, group).take(replicates).collect();
-        if self.known.len() >= MAX_KNOWN_GROUPS && !self.known.contains_key(&group) {
+        let weights = Weights::from_name_hash(seed, group);
+        let draw = || weights.take(replicates).collect();
+        if self.weights.len() >= MAX_CACHED_GROUPS && !self.weights.contains_key(&group) {
             return Cow::Owned(draw());
         }
-        Cow::Borrowed(self.known.entry(group).or_insert_with(draw))
+        Cow::Borrowed(self.weights.entry(group).or_insert_with(draw))
     }
 }
 
-/// The sums of all replicates, `N` each.
+/// The sums of `N` tallies in each replicate.
 ///
-/// Each group is added to every replicate in turn: a count of a group times its weights is one pass over neighbouring
-/// numbers. The sums are whole numbers, so summing replicate by replicate would give the same.
-///
-/// Memory: 8 bytes for each replicate and count that some group has.
+/// Each group is added to every replicate in turn, so that its counts are multiplied by neighbouring weights. The sums
+/// are whole numbers, so the order of summation does not matter. Memory is 8 bytes for each replicate and each count
+/// that some group has.
 #[derive(Debug)]
 pub(crate) struct Replicates<const N: usize> {
     replicates: usize,
-    /// The sum in each replicate, for each of the `N` and each count. Empty while all are 0.
+    /// The sum in each replicate, by tally and count. Empty if the count of every group is 0.
     sums: [Vec<Vec<i64>>; N],
 }
 
 impl<const N: usize> Replicates<N> {
-    /// Creates replicates without any group.
+    /// Creates the replicates, without any group.
     pub(crate) fn new(replicates: usize) -> Self {
         Self {
             replicates,
@@ -162,30 +163,30 @@ impl<const N: usize> Replicates<N> {
         }
     }
 
-    /// Adds a group. `weights` holds its weight in each replicate.
-    pub(crate) fn add(&mut self, weights: &[u8], counts: &[Tally; N]) {
+    /// Adds the tallies of a group with its weight in each replicate.
+    pub(crate) fn add_group(&mut self, weights: &[u8], counts: &[Tally; N]) {
         for (sums, counts) in self.sums.iter_mut().zip(counts) {
             for (place, n) in counts.nonzero() {
                 let sums = &mut sums[place];
                 sums.resize(self.replicates, 0);
-                add_times(sums, weights, n);
+                add_weighted_count(sums, weights, n);
             }
         }
     }
 
-    /// Draws the weights of a group and adds it.
-    pub(crate) fn draw(&mut self, weights: Weights, counts: &[Tally; N]) {
+    /// Adds the tallies of a group with the weights of an iterator.
+    pub(crate) fn add_weighted(&mut self, weights: Weights, counts: &[Tally; N]) {
         let weights: Vec<u8> = weights.take(self.replicates).collect();
-        self.add(&weights, counts);
+        self.add_group(&weights, counts);
     }
 
-    /// Returns the sums of each replicate.
+    /// Returns the sums of each replicate, in the order of replicates.
     pub(crate) fn tallies(&self) -> impl Iterator<Item = [Tally; N]> + '_ {
         (0..self.replicates).map(|replicate| {
             std::array::from_fn(|which| {
                 let mut counts = Tally::default();
                 for (place, sums) in self.sums[which].iter().enumerate() {
-                    *counts.slot(place) = sums.get(replicate).copied().unwrap_or(0);
+                    *counts.count_at(place) = sums.get(replicate).copied().unwrap_or(0);
                 }
                 counts
             })
@@ -193,44 +194,44 @@ impl<const N: usize> Replicates<N> {
     }
 }
 
-/// The sums of groups by name, `N` each.
+/// The sums of `N` tallies of each group, by the name of the group.
 #[derive(Debug)]
 pub(crate) struct GroupSums<'a, const N: usize>(BTreeMap<&'a str, [Tally; N]>);
 
 impl<'a, const N: usize> GroupSums<'a, N> {
-    /// Sums pieces of evidence by group.
-    pub(crate) fn new(pieces: impl IntoIterator<Item = (&'a str, [Tally; N])>) -> Self {
+    /// Sums tallies by the name of their group.
+    pub(crate) fn new(tallies: impl IntoIterator<Item = (&'a str, [Tally; N])>) -> Self {
         let mut groups: BTreeMap<&str, [Tally; N]> = BTreeMap::new();
-        for (group, counts) in pieces {
+        for (group, counts) in tallies {
             let sums = groups.entry(group).or_insert([Tally::default(); N]);
             sums.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
         }
         Self(groups)
     }
 
-    /// Returns the sums of each group, in the order of names.
-    pub(crate) fn each(&self) -> impl Iterator<Item = &[Tally; N]> {
+    /// Returns the sums of each group, in the order of their names.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = &[Tally; N]> {
         self.0.values()
     }
 
-    /// Resamples whole groups. A group without counts adds nothing, so its weights are not drawn.
+    /// Resamples whole groups. A group without counts is skipped, since it adds nothing.
     pub(crate) fn draw(&self, resampling: Resampling) -> Replicates<N> {
         let mut drawn = Replicates::new(resampling.replicates);
         let counted = |counts: &[Tally; N]| counts.iter().any(|one| one.nonzero().next().is_some());
         for (name, counts) in self.0.iter().filter(|(_, counts)| counted(counts)) {
-            drawn.draw(Weights::new(resampling.seed, name, &POISSON_1), counts);
+            drawn.add_weighted(Weights::new(resampling.seed, name, &POISSON_1), counts);
         }
         drawn
     }
 }
 
-/// Adds `n` times its weight to each sum.
+/// Adds `n` times the weight of each replicate to the sum of the replicate.
 ///
-/// Overflow is not checked, which would cost more than the sums: a weight is at most 18, and no corpus has 2^58 chars.
-fn add_times(sums: &mut [i64], weights: &[u8], n: i64) {
+/// Overflow is not checked, which would cost more than the sums. A weight is at most 18, and no corpus has 2^58 chars.
+fn add_weighted_count(sums: &mut [i64], weights: &[u8], n: i64) {
     let pairs = sums.iter_mut().zip(weights);
     match u32::try_from(n) {
-        // Processors multiply many of these at once.
+        // A processor multiplies many 32-bit numbers at once.
         Ok(n) => pairs.for_each(|(sum, weight)| {
             let product = u64::from(u32::from(*weight)).wrapping_mul(u64::from(n));
             *sum = sum.wrapping_add(product.cast_signed());
@@ -247,7 +248,7 @@ pub(crate) fn quantile(values: &mut [f64], q: f64) -> Option<f64> {
     rank(q, values.len() as u64).map(|k| values[k as usize - 1])
 }
 
-/// Returns the 2.5th and the 97.5th percentile, by nearest rank.
+/// Returns the interval from the 2.5th to the 97.5th percentile, by nearest rank. `None` without values.
 pub(crate) fn percentile(values: &mut [f64]) -> Option<Interval> {
     Some(Interval {
         lo: quantile(values, 0.025)?,
@@ -303,15 +304,15 @@ mod tests {
         (other[Count::Hit], other[Count::Exposure]) = (1, 5_000_000_000);
         let mut sums = Replicates::<2>::new(40);
         let weights = |name| Weights::new(1, name, &POISSON_1);
-        sums.add(&of(1, "a"), &[tally, Tally::default()]);
-        sums.draw(weights("b"), &[other, other]);
-        let mut draws = Draws::new(Resampling {
+        sums.add_group(&of(1, "a"), &[tally, Tally::default()]);
+        sums.add_weighted(weights("b"), &[other, other]);
+        let mut draws = WeightCache::new(Resampling {
             replicates: 40,
             seed: 1,
         });
-        let a = Random::number("a");
+        let a = Random::hash_name("a");
         assert_eq!(
-            [draws.for_group(a).to_vec(), draws.for_group(a).to_vec()],
+            [draws.weights_of(a).to_vec(), draws.weights_of(a).to_vec()],
             [of(1, "a"), of(1, "a")]
         );
         let want = of(1, "a").into_iter().zip(of(1, "b"));

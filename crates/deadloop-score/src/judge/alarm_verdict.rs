@@ -1,9 +1,9 @@
-//! [`judge`]: the comparison of a record with its label.
+//! [`judge`]: the comparison of a setting's alarm with the label.
 //!
 //! Rules beyond the table of verdicts in `reports/METHOD.md`:
-//! - With several loop spans, an alarm inside one is judged by it. A `miss`, or an alarm outside every span
-//!   (`premature`, `stale`), is charged to the span that becomes detectable first, which a detector should have
-//!   stopped.
+//! - With several loop spans, an alarm inside a span is judged by that span. A `miss`, or an alarm outside every span
+//!   (`premature`, `stale`), is charged to the span that becomes detectable first, since a detector should have stopped
+//!   there.
 //! - Inside both a loop and a transient span, the loop decides: the alarm is right.
 //! - An alarm in another channel than a span's is compared by the amount of the span's channel that had arrived at the
 //!   alarm. Positions of different channels are never compared.
@@ -16,9 +16,9 @@ use deadloop_replay::{Moment, Stop};
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, Transient, Verdict};
 use crate::truth::{Case, Class, Span, Truth};
 
-/// Compares a setting's decision on a transcript with the label. `stop` is the first alarm.
+/// Compares the decision of a setting on a transcript with the label. `stop` is the first alarm.
 ///
-/// A loop from char 1000 to the end at 3000:
+/// The outcomes for a loop from char 1000 to the end of the transcript at 3000:
 /// ```text
 /// alarm        none    900        1000   1400   (end 2000, alarm 2500)
 /// verdict      miss    premature  hit    hit    stale
@@ -29,11 +29,11 @@ use crate::truth::{Case, Class, Span, Truth};
 /// lost         0       100        0      0      500
 /// ```
 ///
-/// If the same transcript had repeated itself from char 200 to 500 and recovered, an alarm at 300 would be
-/// `transient-stop`: exposure 300, delay 0, saved 2000, and the loop in the column `earlier`.
+/// If the same transcript also has a transient repetition from char 200 to 500, an alarm at 300 is a `transient-stop`
+/// with exposure 300, delay 0 and saved 2000. The loop counts in the column `earlier`.
 pub fn judge<'a>(
     case: &'a Case,
-    watch: ReadChannels,
+    channels: ReadChannels,
     stop: Option<&'a Stop>,
     options: &'a JudgeOptions,
 ) -> Outcome {
@@ -43,89 +43,90 @@ pub fn judge<'a>(
     };
     let alarm = |stop: &'a Stop| {
         let moment = &stop.delivered;
-        let at = watch.units(options.unit, moment.seen);
+        let at = channels.units(options.unit, moment.seen);
         DeliveredAlarm { stop, moment, at }
     };
-    let hearing = VerdictInput {
+    let input = VerdictInput {
         truth,
-        whole: watch.units(options.unit, case.timeline.length()),
+        whole: channels.units(options.unit, case.timeline.length()),
         alarm: stop.map(alarm),
-        watch,
+        channels,
         options,
     };
-    if hearing.loops().next().is_some() {
-        hearing.judge_loop()
+    if input.loops().next().is_some() {
+        input.judge_loop()
     } else if class == Class::Clean || options.transient == Transient::Clean {
-        hearing.judge_clean()
+        input.judge_clean()
     } else {
-        hearing.judge_transient()
+        input.judge_transient()
     }
 }
 
-/// An alarm and its delivery.
+/// An alarm at the moment of its delivery.
 #[derive(Clone, Copy)]
 struct DeliveredAlarm<'a> {
     stop: &'a Stop,
     moment: &'a Moment,
-    /// The watched units at the alarm.
+    /// The amount of watched output at the alarm, in the unit of judging.
     at: u64,
 }
 
 impl DeliveredAlarm<'_> {
-    /// Returns the units of the span's channel that had arrived.
-    fn in_channel(&self, span: &Span) -> u64 {
+    /// Returns the amount of the span's channel that had arrived at the alarm.
+    fn position_in(&self, span: &Span) -> u64 {
         self.moment.seen.count(span.channel)
     }
 
-    /// Returns whether the alarm is between a span's `earliest` and its end.
-    fn within(&self, span: &Span) -> bool {
-        let at = self.in_channel(span);
+    /// Returns whether the alarm is between the span's `earliest` and its end.
+    fn is_within(&self, span: &Span) -> bool {
+        let at = self.position_in(span);
         let (lo, hi) = (span.earliest.count(), span.end.count());
-        match self.is_beside(span) {
+        match self.is_in_other_channel(span) {
             true => self.moment.seen > span.seen && self.moment.seen <= span.until,
             false if span.channel.unit() == Unit::Chars => lo <= at && at <= hi,
             false => lo < at && at <= hi,
         }
     }
 
-    /// Returns whether `span` becomes detectable only after the alarm.
+    /// Returns whether the span becomes detectable only after the alarm.
     fn precedes(&self, span: &Span) -> bool {
-        let at = self.in_channel(span);
+        let at = self.position_in(span);
         let earliest = span.earliest.count();
-        match self.is_beside(span) {
+        match self.is_in_other_channel(span) {
             true => self.moment.seen <= span.seen,
             false if span.channel.unit() == Unit::Chars => at < earliest,
             false => at <= earliest,
         }
     }
 
-    /// Returns whether the alarm is in another channel than a text span. The moments of both are compared then.
-    fn is_beside(&self, span: &Span) -> bool {
+    /// Returns whether the alarm is in another channel than a text span, so that their moments are compared.
+    fn is_in_other_channel(&self, span: &Span) -> bool {
         self.stop.channel != span.channel && span.channel.unit() == Unit::Chars
     }
 }
 
-/// The inputs of a verdict.
+/// The label, the alarm and the options from which a verdict is made.
 struct VerdictInput<'a> {
     truth: &'a Truth,
+    /// The amount of watched output of the whole transcript, in the unit of judging.
     whole: u64,
     alarm: Option<DeliveredAlarm<'a>>,
-    /// The watched channels.
-    watch: ReadChannels,
+    /// The channels that the setting reads.
+    channels: ReadChannels,
     options: &'a JudgeOptions,
 }
 
 impl<'a> VerdictInput<'a> {
-    /// Returns the spans that count as loops, the first detectable one first.
+    /// Returns the index and the span of each loop, in the order in which they become detectable.
     fn loops(&self) -> impl Iterator<Item = (usize, &'a Span)> {
         let all = self.options.transient == Transient::Loop;
         let spans = self.truth.spans_in(self.options.unit);
         spans.filter(move |(_, s)| all || s.class == Class::Loop)
     }
 
-    /// Returns the watched units before a span.
+    /// Returns the amount of watched output before a span.
     fn watched_before(&self, span: &Span) -> u64 {
-        self.watch.units(self.options.unit, span.seen)
+        self.channels.units(self.options.unit, span.seen)
     }
 
     fn judge_clean(&self) -> Outcome {
@@ -154,12 +155,12 @@ impl<'a> VerdictInput<'a> {
 
     fn judge_loop(&self) -> Outcome {
         let Some(alarm) = self.alarm else {
-            return self.charge(Verdict::Miss);
+            return self.charge_first_loop(Verdict::Miss);
         };
-        if let Some((index, span)) = self.loops().find(|(_, span)| alarm.within(span)) {
+        if let Some((index, span)) = self.loops().find(|(_, span)| alarm.is_within(span)) {
             return self.hit_outcome(&alarm, index, span);
         }
-        let recovers = |s: &Span| s.class == Class::Transient && alarm.within(s);
+        let recovers = |s: &Span| s.class == Class::Transient && alarm.is_within(s);
         let mut spans = self.truth.spans_in(self.options.unit);
         if self.options.transient == Transient::Ignore && spans.any(|(_, span)| recovers(span)) {
             return self.earlier_outcome();
@@ -172,10 +173,10 @@ impl<'a> VerdictInput<'a> {
         }
     }
 
-    /// Builds the outcome of a hit in `span`.
+    /// Returns the outcome of a hit in `span`.
     fn hit_outcome(&self, alarm: &DeliveredAlarm, index: usize, span: &Span) -> Outcome {
         let (onset, end) = (span.onset.count(), span.end.count());
-        let at = alarm.in_channel(span);
+        let at = alarm.position_in(span);
         let stopped = at.clamp(onset, end.max(onset));
         Outcome {
             span: Some(index),
@@ -197,33 +198,32 @@ impl<'a> VerdictInput<'a> {
             censored: span.open,
             ..Outcome::from_verdict(Verdict::Hit)
         }
-        .ended_within(self.options.unit, span.period)
+        .with_delay_counts(self.options.unit, span.period)
     }
 
-    /// Builds the outcome of an alarm outside every span. Healthy text follows it until `until` watched units.
-    fn wrong_outcome(&self, alarm: &DeliveredAlarm, verdict: Verdict, until: u64) -> Outcome {
+    /// Returns the outcome of an alarm outside every span. Healthy output follows the alarm up to `healthy_end`.
+    fn wrong_outcome(&self, alarm: &DeliveredAlarm, verdict: Verdict, healthy_end: u64) -> Outcome {
         let generated = alarm.at;
         Outcome {
-            lost: until.saturating_sub(generated),
+            lost: healthy_end.saturating_sub(generated),
             generated,
-            ..self.charge(verdict)
+            ..self.charge_first_loop(verdict)
         }
     }
 
-    /// Builds the outcome of an alarm in an earlier repetition: the first loop ends at its onset, without counting as a
-    /// hit.
+    /// Returns the outcome of an alarm in an earlier repetition. The first loop ends at its onset, without a hit.
     fn earlier_outcome(&self) -> Outcome {
-        let charged = self.charge(Verdict::TransientStop);
+        let charged = self.charge_first_loop(Verdict::TransientStop);
         Outcome {
             saved: charged.loop_chars,
             delay: 0,
             ..charged
         }
-        .ended_within(self.options.unit, None)
+        .with_delay_counts(self.options.unit, None)
     }
 
-    /// Charges the whole of the first loop.
-    fn charge(&self, verdict: Verdict) -> Outcome {
+    /// Returns the outcome with the verdict and the whole first loop as delay.
+    fn charge_first_loop(&self, verdict: Verdict) -> Outcome {
         let Some((index, span)) = self.loops().next() else {
             return Outcome::from_verdict(verdict);
         };
@@ -238,7 +238,7 @@ impl<'a> VerdictInput<'a> {
         }
     }
 
-    /// Returns the watched units up to the alarm or the first `earliest`, whichever is earlier.
+    /// Returns the amount of watched healthy output: up to the alarm or the first `earliest`, whichever is earlier.
     fn exposure(&self) -> u64 {
         let healthy = self
             .loops()

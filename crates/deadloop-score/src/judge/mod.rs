@@ -1,4 +1,4 @@
-//! Verdicts on records ([`judge`], [`Verdict`]) and on repairs of streams.
+//! Verdicts on alarms ([`judge`], [`Verdict`]) and on repairs of streams.
 
 mod alarm_verdict;
 mod options;

@@ -1,16 +1,16 @@
-//! [`JudgeOptions`], and [`ReadChannels`], the channels that a setting reads.
+//! [`JudgeOptions`], and [`ReadChannels`]: the channels that a setting reads.
 
 use deadloop_replay::ChannelLengths;
 use deadloop_replay::detect::{Channel, Chars, Unit};
 use serde::{Deserialize, Serialize};
 
-/// The unit of judging, and the treatment of repetitions that end on their own.
+/// The unit of judging, and the treatment of transient repetitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeOptions {
-    /// The unit of loops and healthy output. Loops in other units are counted and left out.
+    /// The unit of loops and healthy output. Spans in other units are ignored.
     #[serde(default, skip_serializing_if = "is_chars")]
     pub unit: Unit,
-    /// The treatment of transient transcripts.
+    /// The treatment of transcripts with a transient repetition.
     pub transient: Transient,
 }
 
@@ -22,13 +22,13 @@ deadloop_replay::detect::words! {
     /// The treatment of a transcript that repeats itself and recovers.
     #[derive(Default)]
     pub enum Transient {
-        /// Counted in columns of their own, outside all ratios.
+        /// The transcript is counted in separate columns, outside all ratios.
         #[default]
         Ignore = "ignore",
-        /// Healthy text: transient spans are ignored.
+        /// Transient spans are healthy text.
         Clean = "clean",
-        /// Loops: transient spans count as loops. A transcript without a span stays in its own columns, since an alarm
-        /// cannot be judged by it.
+        /// Transient spans count as loops. A transcript without a span is still counted in separate columns, since an
+        /// alarm cannot be judged by it.
         Loop = "loop",
     }
 }
@@ -48,23 +48,23 @@ pub struct ReadChannels {
 }
 
 impl ReadChannels {
-    /// The channels that text detectors read by default.
+    /// The channels that text detectors read by default: reasoning and answer.
     pub const TEXT: Self = Self {
         reasoning: true,
         answer: true,
         arguments: false,
     };
 
-    /// Collects the channels for which `watches` is true.
-    pub fn new(watches: impl Fn(Channel) -> bool) -> Self {
+    /// Creates the set of channels for which `reads` is true.
+    pub fn new(reads: impl Fn(Channel) -> bool) -> Self {
         Self {
-            reasoning: watches(Channel::Reasoning),
-            answer: watches(Channel::Answer),
-            arguments: watches(Channel::Arguments),
+            reasoning: reads(Channel::Reasoning),
+            answer: reads(Channel::Answer),
+            arguments: reads(Channel::Arguments),
         }
     }
 
-    /// Returns the watched part of `seen`, in `unit`.
+    /// Returns the amount of `seen` in the channels that are read, in `unit`.
     pub fn units(self, unit: Unit, seen: ChannelLengths) -> u64 {
         match unit {
             Unit::Chars => self.chars(seen),
@@ -73,11 +73,11 @@ impl ReadChannels {
         }
     }
 
-    /// Returns the chars of `seen` in the channels that are read.
+    /// Returns the number of chars of `seen` in the channels that are read.
     pub fn chars(self, seen: ChannelLengths) -> u64 {
-        let of = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
-        of(self.reasoning, seen.reasoning)
-            + of(self.answer, seen.answer)
-            + of(self.arguments, seen.arguments)
+        let chars_if = |reads: bool, chars: Chars| if reads { chars.0 } else { 0 };
+        chars_if(self.reasoning, seen.reasoning)
+            + chars_if(self.answer, seen.answer)
+            + chars_if(self.arguments, seen.arguments)
     }
 }

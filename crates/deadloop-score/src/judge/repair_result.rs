@@ -1,4 +1,4 @@
-//! [`judge_repair`]: the verdict on a variant's output for a stream.
+//! [`judge_repair`]: the verdict on the output of a repairer for a stream.
 
 use std::collections::BTreeSet;
 
@@ -13,26 +13,26 @@ use super::repair_verdict::{
 };
 use crate::truth::{Gold, KnownStream};
 
-/// The result of a variant on a stream.
+/// The result of a variant of a repairer on a stream.
 #[derive(Clone, Debug)]
 pub struct RepairResult {
     /// The verdict. `None` if the program failed.
     pub verdict: Option<RepairVerdict>,
-    /// A detail about the result, on one line.
+    /// Details about the result, on one line.
     pub detail: String,
-    /// The delay of text. `None` for events, programs and the unrepaired stream.
+    /// The delay of text by the repair. `None` for events, programs and the unrepaired stream.
     pub delay: Option<Delay>,
-    /// The output in readable form.
+    /// The output, formatted for people.
     pub after: String,
 }
 
-/// Judges a variant's output for a stream. An error is the reason why its program failed.
+/// Judges the output of a variant for a stream. An `Err` is the reason why the variant's program failed.
 pub fn judge_repair(
     variant: &Variant,
     stream: &KnownStream,
     repaired: Result<&VariantOutput, String>,
 ) -> RepairResult {
-    let failed = |detail: String| RepairResult {
+    let failure = |detail: String| RepairResult {
         verdict: None,
         detail,
         delay: None,
@@ -40,10 +40,10 @@ pub fn judge_repair(
     };
     let VariantOutput { out, delay } = match repaired {
         Ok(repaired) => repaired,
-        Err(how) => return failed(how),
+        Err(reason) => return failure(reason),
     };
     let (kind, damaged) = (variant.stream(), stream.fault.is_some());
-    let (verdict, detail, after) = match (stream.gold_for(kind), out) {
+    let (verdict, detail, after) = match (stream.expected_output(kind), out) {
         (Gold::Meaning(meaning), OutputContent::Meaning(repaired)) => {
             let expected = ExpectedText {
                 marks: list_marks(&meaning, variant),
@@ -55,22 +55,22 @@ pub fn judge_repair(
         }
         (Gold::Text(gold), OutputContent::Meaning(repaired)) => {
             let verdict = if kind == StreamKind::Name {
-                name_verdict(variant, &gold, &repaired.text, damaged)
+                judge_name(variant, &gold, &repaired.text, damaged)
             } else {
-                arguments_verdict(&gold, &repaired.text, damaged)
+                judge_arguments_text(&gold, &repaired.text, damaged)
             };
             (verdict, to_one_line(&repaired.text), repaired.text.clone())
         }
         (Gold::Events(gold), OutputContent::Events(repaired)) => {
             let found = judge_events(&gold, repaired);
             (
-                events_verdict(found, damaged),
+                judge_event_counts(found, damaged),
                 found.to_string(),
                 join_texts(repaired),
             )
         }
         // This does not happen: a repairer of events gets events, and one of text gets text.
-        _ => return failed("a stream of another kind".into()),
+        _ => return failure("a stream of another kind".into()),
     };
     RepairResult {
         verdict: Some(verdict),
@@ -80,7 +80,7 @@ pub fn judge_repair(
     }
 }
 
-fn arguments_verdict(gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
+fn judge_arguments_text(gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
     let judged = judge_arguments(gold, repaired);
     decide_verdict(damaged, judged.exact, || {
         if judged.wrong_but_valid() {
@@ -93,14 +93,14 @@ fn arguments_verdict(gold: &str, repaired: &str, damaged: bool) -> RepairVerdict
     })
 }
 
-/// Judges a name.
+/// Judges a repaired name of a tool.
 ///
-/// A name that no tool has only makes the call fail. The name of another tool is wrong: that tool is called.
-fn name_verdict(variant: &Variant, gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
+/// A name that no tool has only makes the call fail. The name of another tool is wrong, since that tool is called.
+fn judge_name(variant: &Variant, gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
     let is_known = || match &variant.made {
         RepairMethod::Of(_, params) => {
-            let mut known = params.items("known").iter();
-            known.any(|name| name.as_text() == Some(repaired))
+            let mut names = params.items("known").iter();
+            names.any(|name| name.as_text() == Some(repaired))
         }
         _ => false,
     };
@@ -115,8 +115,9 @@ fn name_verdict(variant: &Variant, gold: &str, repaired: &str, damaged: bool) ->
     })
 }
 
-/// Judges events. A doubled event is acted on twice, so it is wrong. A missing event, or one out of order, is lost.
-fn events_verdict(found: EventsVerdict, damaged: bool) -> RepairVerdict {
+/// Judges repaired events. A doubled event takes effect twice, so it is wrong. A missing event, or one out of order, is
+/// lost.
+fn judge_event_counts(found: EventsVerdict, damaged: bool) -> RepairVerdict {
     let whole = found.lost + found.doubled + found.disordered == 0 && found.ended;
     decide_verdict(damaged, whole, || {
         if found.doubled > 0 {
@@ -127,19 +128,19 @@ fn events_verdict(found: EventsVerdict, damaged: bool) -> RepairVerdict {
     })
 }
 
-/// Joins the texts of events in readable form.
+/// Joins the texts of events for people.
 fn join_texts(events: &[Delivery]) -> String {
     let texts = events.iter().filter(|event| !event.done);
     let texts: Vec<&str> = texts.map(|event| event.text.as_str()).collect();
     texts.join("|")
 }
 
-/// Marks outside actions that must not reach a user: marks of thinking, of servers and of control text.
+/// Control marks outside actions that must not reach a user.
 const CONTROL_MARKS: [&str; 4] = ["<think>", "</think>", "<|", "<tool_call>"];
 
-/// Returns the marks that must not reach a user.
+/// Lists the marks that must not reach a user.
 ///
-/// These are the tags of the true actions and their fields, and the tags that the variant recognizes.
+/// They are the tags of the expected actions and their fields, and the tags that the variant recognizes.
 fn list_marks(expected: &Meaning, variant: &Variant) -> Vec<String> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     for action in &expected.actions {
@@ -153,12 +154,12 @@ fn list_marks(expected: &Meaning, variant: &Variant) -> Vec<String> {
         let known = known.flat_map(|list| params.items(list));
         names.extend(known.filter_map(|name| name.as_text().map(str::to_owned)));
     }
-    let of = |name: String| {
+    let marks_of = |name: String| {
         if name.contains(['_', '-']) {
-            // Such a name is no word of a text, so what is left of its tag is a mark too.
+            // Such a name is not a word, so the name alone is a mark too.
             vec![name]
         } else {
-            // Without `>`, since a number may follow the name, as after `<confirm`.
+            // A number may follow the name, as in `<confirm2>`, so the marks have no `>`.
             vec![format!("<{name}"), format!("</{name}")]
         }
     };
@@ -166,7 +167,7 @@ fn list_marks(expected: &Meaning, variant: &Variant) -> Vec<String> {
     names
         .into_iter()
         .filter(|name| !name.is_empty())
-        .flat_map(of)
+        .flat_map(marks_of)
         .chain(fixed)
         .collect()
 }
@@ -179,7 +180,7 @@ fn to_one_line(text: &str) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// Describes the difference between the output and the truth, on one line.
+/// Describes the difference between the output and the expected meaning, on one line.
 fn describe_difference(gold: &Meaning, repaired: &Meaning) -> String {
     let chars = |text: &str| text.chars().count();
     if gold == repaired {
@@ -227,7 +228,7 @@ fn format_action(action: &Action) -> String {
     )
 }
 
-/// Formats a meaning in readable form.
+/// Formats a meaning for people.
 fn format_meaning(meaning: &Meaning) -> String {
     let mut lines = Vec::new();
     if !meaning.reasoning.is_empty() {
@@ -243,13 +244,13 @@ fn format_meaning(meaning: &Meaning) -> String {
     lines.join("\n")
 }
 
-/// Returns the stream as it arrived, and the truth for a variant, both in readable form.
+/// Returns the stream as it arrived, and the expected output of a variant, both formatted for people.
 pub fn before_and_gold(variant: &Variant, stream: &KnownStream) -> (String, String) {
     let before = match &stream.arrived {
         ArrivedStream::Text(text) => text.clone(),
         ArrivedStream::Events(events) => join_texts(events),
     };
-    let gold = match stream.gold_for(variant.stream()) {
+    let gold = match stream.expected_output(variant.stream()) {
         Gold::Meaning(meaning) => format_meaning(&meaning),
         Gold::Text(text) => text,
         Gold::Events(events) => join_texts(&events),

@@ -1,7 +1,7 @@
-//! [`RepairVerdict`]: the verdict on a repair, by comparison with the truth.
+//! [`RepairVerdict`]: the verdict on a repair, by comparison with the undamaged stream.
 //!
-//! The truth is known because the damage was made on purpose. If several verdicts on a damaged stream apply, the worst
-//! counts: an invented action before leaked marks, leaked marks before lost text.
+//! The undamaged stream is known because the damage was made on purpose. If several verdicts on a damaged stream apply,
+//! the worst counts. An invented action is worse than leaked marks, and leaked marks are worse than lost text.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,47 +9,47 @@ use std::fmt;
 use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use serde_json::Value;
 
-/// The truth of one text.
+/// The expected repair of one stream of text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExpectedText {
     /// The meaning of the undamaged stream.
     pub meaning: Meaning,
-    /// Whether the stream was damaged.
+    /// Whether the stream was damaged before the repair.
     pub damaged: bool,
-    /// Tags and control marks that must not reach a user, unless they are in the true text.
+    /// Tags and control marks that must not reach a user, except those in the undamaged text.
     pub marks: Vec<String>,
 }
 
 deadloop_replay::detect::words! {
     /// The verdict on the repair of one stream.
     pub enum RepairVerdict {
-        /// The stream was damaged, and the repair is exactly the truth.
+        /// The stream was damaged, and the repair is exactly the undamaged stream.
         Recovered = "recovered",
-        /// The repair has an action that the truth does not have, or one with other arguments. This verdict is harmful.
+        /// The repair has an action that the undamaged stream does not have, or one with other arguments. It does harm.
         Wrong = "wrong",
         /// Text or an action is missing or in the wrong place.
         Lost = "lost",
-        /// The repaired text contains more tags or control marks than the truth.
+        /// The repaired text contains more tags or control marks than the undamaged text.
         Leaked = "leaked",
-        /// The stream was intact, and it was changed.
+        /// The stream was intact, and the repairer changed it.
         FalseRepair = "false-repair",
-        /// The stream was intact, and it was left unchanged.
+        /// The stream was intact, and the repairer left it unchanged.
         Intact = "intact",
     }
 }
 
 impl RepairVerdict {
     /// Returns whether the verdict is on a damaged stream.
-    pub(crate) fn is_of_damaged(self) -> bool {
+    pub(crate) fn is_on_damaged(self) -> bool {
         !matches!(self, Self::Intact | Self::FalseRepair)
     }
 }
 
 impl ExpectedText {
-    /// Compares a repair with the truth.
+    /// Compares a repaired stream with the expected one.
     ///
-    /// Texts are compared char by char. Arguments are compared as values if both are JSON (see [`judge_arguments`]),
-    /// otherwise as texts without the blanks around them.
+    /// Texts are compared char by char. Arguments are compared as JSON values if both texts are JSON (see
+    /// [`judge_arguments`]), otherwise as trimmed texts.
     pub fn judge(&self, repaired: &Meaning) -> RepairVerdict {
         let same = self.meaning.reasoning == repaired.reasoning
             && self.meaning.text == repaired.text
@@ -57,7 +57,7 @@ impl ExpectedText {
         decide_verdict(self.damaged, same, || {
             if invents_action(&self.meaning.actions, &repaired.actions) {
                 RepairVerdict::Wrong
-            } else if self.leaks(&repaired.text) {
+            } else if self.leaks_marks(&repaired.text) {
                 RepairVerdict::Leaked
             } else {
                 RepairVerdict::Lost
@@ -65,39 +65,39 @@ impl ExpectedText {
         })
     }
 
-    fn leaks(&self, text: &str) -> bool {
-        let more = |mark: &String| {
+    fn leaks_marks(&self, text: &str) -> bool {
+        let is_leaked = |mark: &String| {
             !mark.is_empty() && text.matches(mark).count() > self.meaning.text.matches(mark).count()
         };
-        self.marks.iter().any(more)
+        self.marks.iter().any(is_leaked)
     }
 }
 
-/// Returns the verdict on a stream. `harm` is called if a damaged stream differs from the truth.
+/// Returns the verdict on a stream. `judge_harm` is called if a damaged stream was not repaired exactly.
 pub(super) fn decide_verdict(
     damaged: bool,
-    same: bool,
-    harm: impl FnOnce() -> RepairVerdict,
+    is_exact: bool,
+    judge_harm: impl FnOnce() -> RepairVerdict,
 ) -> RepairVerdict {
-    match (damaged, same) {
+    match (damaged, is_exact) {
         (false, true) => RepairVerdict::Intact,
         (false, false) => RepairVerdict::FalseRepair,
         (true, true) => RepairVerdict::Recovered,
-        (true, false) => harm(),
+        (true, false) => judge_harm(),
     }
 }
 
-/// An action in comparable form.
+/// An action in a form that can be compared for equality.
 #[derive(Clone, Debug, PartialEq)]
 struct ComparableAction<'a> {
     name: &'a str,
     number: Option<u32>,
-    /// The fields by name. Their order is ignored, and the last of several with one name counts.
+    /// The fields by name. The order is ignored, and the last of several fields with one name counts.
     fields: BTreeMap<&'a str, ComparableText<'a>>,
     content: ComparableText<'a>,
 }
 
-/// A text in comparable form.
+/// A text that is compared as a JSON value, or else as a trimmed text.
 #[derive(Clone, Debug, PartialEq)]
 enum ComparableText<'a> {
     Json(Value),
@@ -127,7 +127,7 @@ fn comparable_action(action: &Action) -> ComparableAction<'_> {
     }
 }
 
-/// Returns whether the repair has an action that the truth does not have, or has it more often.
+/// Returns whether the repair has an action that the undamaged stream does not have, or has it more often.
 fn invents_action(gold: &[Action], repaired: &[Action]) -> bool {
     let mut left = comparable_actions(gold);
     comparable_actions(repaired).iter().any(|action| {
@@ -141,27 +141,27 @@ fn invents_action(gold: &[Action], repaired: &[Action]) -> bool {
     })
 }
 
-/// The verdict on the repair of broken arguments.
+/// The verdict on the repair of a call's broken arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgumentsVerdict {
     /// Whether the arguments parse as JSON.
     pub parsed: bool,
-    /// Whether the arguments are an object.
+    /// Whether the arguments are a JSON object.
     pub valid: bool,
-    /// Whether the arguments are the same value as the truth.
+    /// Whether the arguments equal the undamaged ones as JSON values.
     pub exact: bool,
 }
 
 impl ArgumentsVerdict {
-    /// Returns whether the arguments pass every check but differ from the truth. Such a repair does harm.
+    /// Returns whether the arguments are a JSON object that differs from the undamaged one. Such a repair does harm.
     pub fn wrong_but_valid(self) -> bool {
         self.valid && !self.exact
     }
 }
 
-/// Compares repaired arguments with the truth as JSON values.
+/// Compares repaired arguments with the undamaged ones as JSON values.
 ///
-/// The order of an object's names is ignored, the last of several equal names counts, and 1 is not 1.0.
+/// The order of an object's names is ignored, and the last of several equal names counts. 1 is not equal to 1.0.
 pub fn judge_arguments(gold: &str, repaired: &str) -> ArgumentsVerdict {
     let Ok(value) = serde_json::from_str::<Value>(repaired) else {
         return ArgumentsVerdict::default();
@@ -176,13 +176,13 @@ pub fn judge_arguments(gold: &str, repaired: &str) -> ArgumentsVerdict {
 /// The verdict on the repair of a list of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventsVerdict {
-    /// Number of events of the truth that are missing.
+    /// Number of events of the undamaged list that are missing.
     pub lost: u64,
-    /// Number of events that are repeated or not in the truth.
+    /// Number of events that are repeated, or that the undamaged list does not have.
     pub doubled: u64,
-    /// Number of events that arrive after a later event of the truth.
+    /// Number of events that arrive after a later event of the undamaged list.
     pub disordered: u64,
-    /// Whether there is exactly one end mark, at the end.
+    /// Whether there is exactly one end event, and it is the last.
     pub ended: bool,
 }
 
@@ -202,27 +202,27 @@ impl fmt::Display for EventsVerdict {
     }
 }
 
-/// Compares a list of events with the truth. End marks count only for `ended`.
+/// Compares a repaired list of events with the undamaged one. End events count only for `ended`.
 ///
-/// Two events are the same if their positions, ids and texts are equal.
+/// Two events are equal if their positions, ids and texts are.
 pub fn judge_events(gold: &[Delivery], repaired: &[Delivery]) -> EventsVerdict {
     let key = |event: &Delivery| (event.position, event.id.clone(), event.text.clone());
-    let mut places: BTreeMap<_, Vec<usize>> = BTreeMap::new();
-    for (place, event) in gold.iter().filter(|event| !event.done).enumerate() {
-        places.entry(key(event)).or_default().push(place);
+    let mut indices: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (index, event) in gold.iter().filter(|event| !event.done).enumerate() {
+        indices.entry(key(event)).or_default().push(index);
     }
-    places.values_mut().for_each(|places| places.reverse());
-    let (mut replayed, mut last) = (EventsVerdict::default(), None);
+    indices.values_mut().for_each(|indices| indices.reverse());
+    let (mut verdict, mut last) = (EventsVerdict::default(), None);
     for event in repaired.iter().filter(|event| !event.done) {
-        let Some(place) = places.get_mut(&key(event)).and_then(Vec::pop) else {
-            replayed.doubled += 1;
+        let Some(index) = indices.get_mut(&key(event)).and_then(Vec::pop) else {
+            verdict.doubled += 1;
             continue;
         };
-        replayed.disordered += u64::from(last.is_some_and(|last| place < last));
-        last = last.max(Some(place));
+        verdict.disordered += u64::from(last.is_some_and(|last| index < last));
+        last = last.max(Some(index));
     }
-    replayed.lost = places.values().map(|places| places.len() as u64).sum();
-    let marks = repaired.iter().filter(|event| event.done).count();
-    replayed.ended = marks == 1 && repaired.last().is_some_and(|event| event.done);
-    replayed
+    verdict.lost = indices.values().map(|indices| indices.len() as u64).sum();
+    let end_events = repaired.iter().filter(|event| event.done).count();
+    verdict.ended = end_events == 1 && repaired.last().is_some_and(|event| event.done);
+    verdict
 }

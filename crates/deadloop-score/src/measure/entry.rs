@@ -1,46 +1,47 @@
-//! [`Measure`]: an entry of the table.
+//! [`Measure`]: an entry of the table of measures.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::formula::Formula;
-use deadloop_replay::detect::Unit as Counted;
+use deadloop_replay::detect::Unit as CountingUnit;
 
-/// A measure of the table.
+/// A reference to a measure in the table of measures.
 pub type Metric = &'static Measure;
 
-/// A score with its name, texts, formula and place in the tables.
+/// A score, with its name, its texts for people, its formula and the tables that have it.
 pub struct Measure {
-    /// The name of the column.
+    /// The name of the measure's column.
     pub name: &'static str,
-    /// The name for people, with its unit if it has one.
+    /// The name for people, with the unit if the measure has one.
     pub title: &'static str,
-    /// The unit of a value.
+    /// The unit of the measure's values.
     pub unit: MeasureUnit,
-    /// The units of counting in which the measure exists.
-    pub counted_in: &'static [Counted],
+    /// The counting units in which the measure exists.
+    pub counted_in: &'static [CountingUnit],
     /// Whether larger values are better.
     pub more_is_better: bool,
-    /// The meaning for a reader who is new to the measure: a noun phrase.
+    /// A noun phrase that explains the measure to a new reader.
     pub meaning: &'static str,
-    /// The formula in words and counts.
+    /// The formula in words and names of counts.
     pub about: &'static str,
-    /// The formula.
+    /// The formula that computes the measure from counts.
     pub formula: Formula,
-    /// The method for the interval of the measure.
+    /// The method by which the measure's interval is computed.
     pub certainty: UncertaintyMethod,
-    /// The prefix of its columns of bounds: `recall` has `recall_lo` and `recall_hi`.
+    /// The prefix of the columns with the interval: `recall` has `recall_lo` and `recall_hi`. `None` without such
+    /// columns.
     pub bounds: Option<&'static str>,
-    /// The tables for people that have the measure.
+    /// The tables for people in which the measure is shown.
     pub shown: TableVisibility,
 }
 
 deadloop_replay::detect::words! {
-    /// The unit of a value.
+    /// The unit of a measure's values.
     pub enum MeasureUnit {
         /// A share, 0 to 1.
         Share = "share",
-        /// Events or units per million healthy units; events in calls and turns, per thousand.
+        /// Events or units per million healthy chars. In calls and turns, events per thousand.
         PerMillion = "per-million",
         /// Chars, calls or turns.
         Chars = "chars",
@@ -48,7 +49,7 @@ deadloop_replay::detect::words! {
 }
 
 impl MeasureUnit {
-    /// Returns the unit in words, empty for a share. `unit` is the unit of the row.
+    /// Returns the unit in words, which is empty for a share. `unit` is the unit of the row.
     pub fn words(self) -> &'static str {
         match self {
             Self::Share => "",
@@ -59,49 +60,49 @@ impl MeasureUnit {
 }
 
 deadloop_replay::detect::words! {
-    /// The method for the uncertainty of a measure.
+    /// The method by which the interval of a measure is computed.
     pub enum UncertaintyMethod {
-        /// A share of things counted one by one: Wilson.
+        /// The Wilson interval of a share of single items.
         Share = "share",
-        /// Events per exposure: exact Poisson.
+        /// The exact Poisson interval of events per exposure.
         Rate = "rate",
-        /// Anything else: the bootstrap over groups.
+        /// The bootstrap over groups, for any other measure.
         Resampled = "resampled",
     }
 }
 
-/// The tables for people that have a measure.
+/// The tables for people in which a measure is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableVisibility {
-    /// Whether choice.csv, both in sample and held out, and the tables of choices have it.
+    /// Whether choice.csv and the tables of choices show the measure, both in sample and held out.
     pub choice: bool,
-    /// Whether the tables of settings in terminal and page have it.
+    /// Whether the tables of settings in the terminal and on the page show the measure.
     pub tables: bool,
 }
 
 impl TableVisibility {
-    /// A measure in no table for people.
+    /// The visibility of a measure in no table for people.
     pub(super) const NOWHERE: Self = Self {
         choice: false,
         tables: false,
     };
-    /// A measure in every table.
+    /// The visibility of a measure in every table for people.
     pub(super) const EVERYWHERE: Self = Self {
         choice: true,
         tables: true,
     };
-    /// A measure only in the tables of settings.
-    pub(super) const TABLES: Self = Self {
+    /// The visibility of a measure in the tables of settings alone.
+    pub(super) const SETTINGS_ONLY: Self = Self {
         choice: false,
         tables: true,
     };
 }
 
 impl Measure {
-    /// Returns the name for people if things are counted in `unit`.
-    pub fn title_in(&self, unit: Counted) -> Cow<'static, str> {
+    /// Returns the name for people if output is counted in `unit`.
+    pub fn title_in(&self, unit: CountingUnit) -> Cow<'static, str> {
         match unit {
-            Counted::Chars => self.title.into(),
+            CountingUnit::Chars => self.title.into(),
             _ => self.title.replace("chars", unit.name()).into(),
         }
     }
@@ -111,7 +112,7 @@ impl Measure {
         if self.more_is_better { 1.0 } else { -1.0 }
     }
 
-    /// Returns the size of one point: 0.01 of a share, otherwise 1 % of the value in use.
+    /// Returns the size of one point: 0.01 if the measure is a share, otherwise 1 % of the value `in_use`.
     pub fn point(&self, in_use: f64) -> f64 {
         match self.unit {
             MeasureUnit::Share => 0.01,

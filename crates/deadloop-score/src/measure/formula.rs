@@ -1,4 +1,4 @@
-//! [`Formula`]: the value of a measure, from counts.
+//! [`Formula`]: the computation of a measure from counts.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use super::entry::{Measure, UncertaintyMethod};
 use crate::intervals::{Interval, PoissonCache, wilson};
 use crate::tally::{Count, Tally};
 
-/// The formula of a measure.
+/// The formula by which a measure is computed from counts.
 #[derive(Clone, Copy, Debug)]
 pub enum Formula {
-    /// A ratio.
+    /// A ratio of sums of counts.
     Ratio(Ratio),
-    /// The share of looping responses from which a guard pays: W / (S + W). It is n/a if S is not above 0.
+    /// The share of looping responses at which a guard pays: W / (S + W). It is n/a if S is not above 0.
     BreakEven {
-        /// S, the units that a loop spares.
+        /// S, the number of units that a guard spares per loop.
         spared: Ratio,
-        /// W, the units that a clean transcript costs.
+        /// W, the number of units that a guard costs per clean transcript.
         wasted: Ratio,
     },
 }
 
-/// A ratio: `scale` times a sum of counts over a sum of counts.
+/// A ratio of two sums of counts, times a factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Ratio {
-    /// The factor.
+    /// The factor of the ratio.
     pub scale: f64,
     /// The terms of the numerator.
     pub num: &'static [Term],
@@ -31,66 +31,66 @@ pub struct Ratio {
     pub den: &'static [Term],
 }
 
-/// A count and its factor.
+/// A count with its factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Term(pub Count, pub Times);
 
 /// The factor of a count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Times {
-    /// A number.
+    /// A constant factor.
     Number(f64),
-    /// A number times [`Stakes::response`].
+    /// A constant factor times [`Stakes::response`].
     Responses(f64),
 }
 
-/// The cost of a wrong alarm, and the share of production's responses that loop.
+/// The cost of a wrong alarm, and the share of production responses that loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stakes {
-    /// The share of production's responses that loop, between 0 and 1, if given. No measure depends on it.
+    /// The share of production responses that loop, from 0 to 1. `None` if it is unknown. No measure depends on it.
     #[serde(default)]
     pub loop_rate: Option<f64>,
-    /// The length of a mean clean response, in units. A wrong alarm generates that much again, beyond the text thrown
-    /// away.
+    /// The length of a mean clean response, in units. A wrong alarm costs this length, beyond the text thrown away,
+    /// since the response is generated again.
     #[serde(default)]
     pub response: f64,
 }
 
-/// Returns a count with factor 1.
-pub(super) const fn one(count: Count) -> Term {
+/// Returns the term of a count with factor 1.
+pub(super) const fn term(count: Count) -> Term {
     Term(count, Times::Number(1.0))
 }
 
-/// Returns a count with factor `x`.
-pub(super) const fn times(x: f64, count: Count) -> Term {
-    Term(count, Times::Number(x))
+/// Returns the term of a count with a factor.
+pub(super) const fn scaled(factor: f64, count: Count) -> Term {
+    Term(count, Times::Number(factor))
 }
 
-/// Transcripts with a loop.
-const LOOPS: &[Term] = &[
-    one(Count::Hit),
-    one(Count::Premature),
-    one(Count::Stale),
-    one(Count::Miss),
-    one(Count::Earlier),
+/// The counts of transcripts with a loop.
+const LOOP_COUNTS: &[Term] = &[
+    term(Count::Hit),
+    term(Count::Premature),
+    term(Count::Stale),
+    term(Count::Miss),
+    term(Count::Earlier),
 ];
 
-/// Transcripts without a loop.
-const CLEAN: &[Term] = &[one(Count::FalseAlarm), one(Count::Quiet)];
+/// The counts of transcripts without a loop.
+const CLEAN_COUNTS: &[Term] = &[term(Count::FalseAlarm), term(Count::Quiet)];
 
-/// Returns the ratio `num` / loops.
-pub(super) const fn of_loops(num: &'static [Term]) -> Ratio {
-    ratio(1.0, num, LOOPS)
+/// Returns the ratio of `num` to the number of loops.
+pub(super) const fn per_loop(num: &'static [Term]) -> Ratio {
+    ratio(1.0, num, LOOP_COUNTS)
 }
 
-/// Returns the ratio `scale` `num` / `den`.
+/// Returns the ratio of `num` to `den`, times `scale`.
 pub(super) const fn ratio(scale: f64, num: &'static [Term], den: &'static [Term]) -> Ratio {
     Ratio { scale, num, den }
 }
 
-/// Returns the ratio `num` / clean transcripts.
-pub(super) const fn of_clean(num: &'static [Term]) -> Ratio {
-    ratio(1.0, num, CLEAN)
+/// Returns the ratio of `num` to the number of clean transcripts.
+pub(super) const fn per_clean(num: &'static [Term]) -> Ratio {
+    ratio(1.0, num, CLEAN_COUNTS)
 }
 
 impl Ratio {
@@ -109,14 +109,14 @@ impl Ratio {
 }
 
 impl Formula {
-    /// Returns the first ratio.
+    /// Returns the first ratio of the formula.
     fn first_ratio(&self) -> &Ratio {
         match self {
             Self::Ratio(first) | Self::BreakEven { spared: first, .. } => first,
         }
     }
 
-    /// Iterates over the ratios.
+    /// Iterates over the ratios of the formula.
     pub(crate) fn ratios(&self) -> impl Iterator<Item = &Ratio> {
         let second = match self {
             Self::Ratio(_) => None,
@@ -127,7 +127,7 @@ impl Formula {
 }
 
 impl Measure {
-    /// Returns the value for a tally. `None` if it is n/a.
+    /// Returns the value of the measure for a tally. `None` if it is n/a.
     pub fn value(&self, tally: &Tally, worth: &Stakes) -> Option<f64> {
         match &self.formula {
             Formula::Ratio(ratio) => ratio.value(tally, worth),
@@ -138,13 +138,13 @@ impl Measure {
         }
     }
 
-    /// Returns the 95 % interval in closed form: Wilson for a share, exact Poisson for a rate.
+    /// Returns the 95 % interval of the measure in closed form. `None` for a measure that is resampled.
     pub fn interval(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<Interval> {
         let (k, n) = self.counts(tally)?;
         self.interval_of(k, n, cache)
     }
 
-    /// Returns the interval of `k` of `n`, or of `k` events in `n` units.
+    /// Returns the interval of `k` of `n` for a share, or of `k` events in `n` units for a rate.
     pub fn interval_of(&self, k: u64, n: u64, cache: &mut PoissonCache) -> Option<Interval> {
         match self.certainty {
             UncertaintyMethod::Share => wilson(k, n),
@@ -156,7 +156,8 @@ impl Measure {
         }
     }
 
-    /// Returns `k` of `n` for a share, or `k` events in `n` units for a rate. `None` for other measures.
+    /// Returns the counts behind the interval: `k` of `n` for a share, or `k` events in `n` units for a rate. `None`
+    /// for other measures.
     pub fn counts(&self, tally: &Tally) -> Option<(u64, u64)> {
         if self.certainty == UncertaintyMethod::Resampled {
             return None;
@@ -166,14 +167,14 @@ impl Measure {
         Some((sum(ratio.num), sum(ratio.den)))
     }
 
-    /// Iterates over the counts in the formula, with repetitions.
-    pub(crate) fn counted(&self) -> impl Iterator<Item = Count> {
+    /// Iterates over the counts in the formula. A count may occur more than once.
+    pub(crate) fn counts_used(&self) -> impl Iterator<Item = Count> {
         let ratios = self.formula.ratios();
         let terms = ratios.flat_map(|ratio| ratio.num.iter().chain(ratio.den));
         terms.map(|term| term.0)
     }
 
-    /// Returns the scale of the first ratio.
+    /// Returns the factor of the formula's first ratio.
     pub fn scale(&self) -> f64 {
         self.formula.first_ratio().scale
     }

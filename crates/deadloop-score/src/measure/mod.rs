@@ -1,4 +1,4 @@
-//! [`MEASURES`]: the table of measures, one [`Measure`] per score of a tally.
+//! [`MEASURES`]: the table of measures, with one measure for each score of a tally.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -6,14 +6,14 @@
 //! | the fields of an entry | [`Measure`] |
 //! | formulas, values, intervals | [`Formula`], [`Measure::value`], [`Measure::interval`] |
 //! | a measure by its name | [`metric`] |
-//! | a guard's savings at a rate of loops, in a sentence | `spared_at` |
+//! | a guard's savings at a rate of loops | `spared_at` |
 //!
-//! The columns of scores.parquet and choice.csv, the reader of those files, constraints and objectives, the
-//! report's tables and headings follow from the entry of a measure.
-//! **To add one:** write a `Measure` in a file of `table/` and name it in [`MEASURES`].
+//! The columns of scores.parquet and choice.csv, their reader, constraints, objectives, and the tables and headings of
+//! reports are derived from the entry of a measure.
+//! **To add a measure:** write a `Measure` in a file of `table/` and list it in [`MEASURES`].
 //!
-//! A formula is a ratio of sums of counts, or combines two. Quantiles of the latency are not
-//! measures: `latency_p90<=1000` is read as `within_1000>=0.9`.
+//! A formula is a ratio of sums of counts, or combines two ratios. Quantiles of the latency are no measures. The limit
+//! `latency_p90<=1000` is read as `within_1000>=0.9`.
 
 mod entry;
 mod formula;

@@ -1,10 +1,10 @@
-//! Measures by their names, and [`GoalError`] for a goal that cannot be read.
+//! The lookup of measures by name, and [`GoalError`].
 
 use super::entry::{Measure, Metric};
 use super::table::MEASURES;
 
 impl Measure {
-    /// Returns the measure with this name.
+    /// Returns the measure with this name, if there is one.
     pub fn named(name: &str) -> Option<Metric> {
         MEASURES.into_iter().find(|measure| measure.name == name)
     }
@@ -18,7 +18,7 @@ pub fn metric(text: &str) -> Result<Metric, GoalError> {
     Measure::named(text.trim()).ok_or_else(|| GoalError::Metric(text.trim().into()))
 }
 
-/// Error for a metric or a constraint that cannot be read.
+/// The error for a metric or a constraint that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GoalError {
     /// No metric has this name.
@@ -27,7 +27,7 @@ pub enum GoalError {
     /// The text is not a constraint.
     #[error("{0:?} is no constraint; expected metric<=number or metric>=number")]
     Constraint(String),
-    /// No column counts latencies up to this bound.
+    /// No count of ended loops ends at this latency.
     #[error(
         "{0}: a latency can be limited to 100, 200, 500, 1000, 2000 or 5000 chars, or to 2, 5, 10 or 20 calls or turns"
     )]
@@ -37,7 +37,7 @@ pub enum GoalError {
     Impossible(String, String),
 }
 
-/// Returns the known name that is close to `name`, as a hint.
+/// Returns a hint to the known name closest to `name`. Empty if no name is close.
 fn find_hint(name: &str) -> String {
     deadloop_replay::detect::harness::did_you_mean(name, MEASURES.map(|measure| measure.name))
 }

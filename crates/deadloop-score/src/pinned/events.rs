@@ -1,16 +1,16 @@
-//! The events of a case that is a run: a list of steps.
+//! The events of a case that is an agent's run, read from a list of steps.
 //!
 //! Each step is an event in the format of transcripts, `{ type = "handoff", from = "a", to = "b" }`, or one of these
 //! short forms:
 //! - `{ call = "ls", arguments = '{"path": "."}', result = "a.txt", error = false }`: a call and its result.
-//!   `arguments` is a table or the text itself, `id` joins results that come later. Without `result` the call stays
-//!   open;
+//!   `arguments` is a table or the text itself. `id` identifies the call of a later result. Without `result` the call
+//!   is pending;
 //! - `{ result = "a.txt", id = "1" }`: a result alone;
 //! - `{ user = "…" }`, `{ answer = "…" }`, `{ reasoning = "…" }`, `{ turn = true }` or `{ turn = "agent" }`;
 //! - `{ repeat = [steps], times = N }`: the steps N times. `{n}` in their texts is the number of the repetition.
 //!
-//! `onset = true` marks the first call of the second copy. `alarm = true` marks the call at which an alarm is due, with
-//! its result. On a turn they count turns. Texts of a run have the same marks as other texts.
+//! `onset = true` marks the first call of the second copy. `alarm = true` marks the call at which an alarm is due, after
+//! its result. On a turn, they mark a turn instead. Texts of a run have the same marks as other texts.
 
 use deadloop_replay::corpus::{Entry, Place, RecordedEvent};
 use deadloop_replay::detect::Channel;
@@ -21,9 +21,10 @@ use toml::Value;
 use super::CaseMarks;
 use super::text::MAX_CHARS;
 
-/// The maximum number of events of a run, so that a mistyped `times` is an error and not an hour.
+/// The maximum number of events of a run. It rejects a mistyped `times` at once.
 const MAX_EVENTS: usize = 1_000_000;
 
+/// A step in one of the short forms, as written in the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EventStep {
@@ -44,48 +45,50 @@ struct EventStep {
     alarm: bool,
 }
 
-/// The events built from the steps so far.
+/// The events and marks of the steps read so far.
 #[derive(Default)]
 struct EventBuilder {
     events: Vec<Json>,
+    /// The number of bytes of the events as JSON.
     bytes: usize,
     marks: CaseMarks,
     calls: u64,
     turns: u64,
+    /// The number of chars of thinking, then of the answer.
     chars: [u64; 2],
-    /// Number of calls with a generated id.
-    named: usize,
+    /// The number of calls with a generated id.
+    generated_ids: usize,
 }
 
-/// Builds the events of a list of steps, and finds the marks.
-pub(super) fn read(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
-    let mut made = EventBuilder::default();
+/// Builds the events of a list of steps, and collects their marks.
+pub(super) fn parse_steps(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
+    let mut builder = EventBuilder::default();
     for step in steps {
-        made.add_step(step, None)?;
+        builder.add_step(step, None)?;
     }
-    let mut marks = made.marks;
+    let mut marks = builder.marks;
     let channel = *marks.channel.get_or_insert(Channel::Tools);
     marks.end = Some(match channel {
-        Channel::Turns => made.turns,
-        Channel::Reasoning => made.chars[0],
-        Channel::Answer => made.chars[1],
-        _ => made.calls,
+        Channel::Turns => builder.turns,
+        Channel::Reasoning => builder.chars[0],
+        Channel::Answer => builder.chars[1],
+        _ => builder.calls,
     });
-    let line = json!({"id": "case", "model": "m", "events": made.events}).to_string();
+    let line = json!({"id": "case", "model": "m", "events": builder.events}).to_string();
     let entry = Entry::of_line(line.as_bytes(), Place::whole("events"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
     Ok((entry.transcript.events, marks))
 }
 
 impl EventBuilder {
-    /// Adds one step. `n` is the number of the repetition.
+    /// Adds the events of one step. `n` is the number of the current repetition, from 1.
     fn add_step(&mut self, step: Value, n: Option<usize>) -> Result<(), String> {
         let Value::Table(mut table) = step else {
             return Err("each step is a table, as { call = \"ls\", result = \"a.txt\" }".into());
         };
         if table.contains_key("type") {
-            let marked = ["onset", "alarm"].map(|mark| table.remove(mark) == Some(true.into()));
-            return self.add_event(to_json(Value::Table(table))?, marked, n);
+            let is_marked = ["onset", "alarm"].map(|mark| table.remove(mark) == Some(true.into()));
+            return self.add_event(to_json(Value::Table(table))?, is_marked, n);
         }
         let step: EventStep = Value::Table(table)
             .try_into()
@@ -104,10 +107,11 @@ impl EventBuilder {
         }
     }
 
+    /// Adds the events of a step in a short form.
     fn add_short_step(&mut self, step: EventStep, n: Option<usize>) -> Result<(), String> {
-        let marked = [step.onset, step.alarm];
+        let is_marked = [step.onset, step.alarm];
         let text = |kind: &str, text: String| json!({"type": kind, "text": text});
-        let one = match (step.user, step.answer, step.reasoning, step.turn, step.call) {
+        let event = match (step.user, step.answer, step.reasoning, step.turn, step.call) {
             (Some(user), None, None, None, None) => text("user", user),
             (None, Some(answer), None, None, None) => text("answer", answer),
             (None, None, Some(reasoning), None, None) => text("reasoning", reasoning),
@@ -120,11 +124,11 @@ impl EventBuilder {
                 if let Some(arguments) = step.arguments {
                     call["arguments"] = to_json(arguments)?;
                 }
-                let named = self.named + 1;
-                let id = step.id.unwrap_or_else(|| format!("call-{named}"));
-                self.named = named;
+                let generated_ids = self.generated_ids + 1;
+                let id = step.id.unwrap_or_else(|| format!("call-{generated_ids}"));
+                self.generated_ids = generated_ids;
                 call["id"] = id.as_str().into();
-                self.add_event(call, marked, n)?;
+                self.add_event(call, is_marked, n)?;
                 return match step.result {
                     Some(content) => {
                         self.add_event(result_event(&id, &content, step.error), [false; 2], n)
@@ -138,13 +142,14 @@ impl EventBuilder {
             },
             _ => return Err(EXPECTED_STEP.into()),
         };
-        self.add_event(one, marked, n)
+        self.add_event(event, is_marked, n)
     }
 
+    /// Adds an event and its marks. The flags are those of the step.
     fn add_event(
         &mut self,
         mut event: Json,
-        marked: [bool; 2],
+        [is_onset, is_alarm]: [bool; 2],
         n: Option<usize>,
     ) -> Result<(), String> {
         if let Some(n) = n {
@@ -160,14 +165,13 @@ impl EventBuilder {
             Channel::Turns => self.turns,
             _ => self.calls,
         };
-        if marked != [false; 2] && self.marks.channel.is_none_or(|known| known == channel) {
+        if (is_onset || is_alarm) && self.marks.channel.is_none_or(|known| known == channel) {
             self.marks.channel = Some(channel);
-            let [onset, alarm] = marked;
-            self.marks.onset = self.marks.onset.or(onset.then_some(before));
+            self.marks.onset = self.marks.onset.or(is_onset.then_some(before));
             let due = before + u64::from(is_call);
-            self.marks.alarm = self.marks.alarm.or(alarm.then_some(due));
+            self.marks.alarm = self.marks.alarm.or(is_alarm.then_some(due));
         }
-        self.take_marks(&kind, &mut event);
+        self.extract_marks(&kind, &mut event);
         self.calls += u64::from(is_call);
         self.turns += u64::from(kind == "turn");
         self.bytes += event.to_string().len();
@@ -181,9 +185,9 @@ impl EventBuilder {
         }
     }
 
-    /// Removes the marks from the text of an event.
-    fn take_marks(&mut self, kind: &str, event: &mut Json) {
-        let (channel, place) = match kind {
+    /// Removes the marks from the text of an event, and records their positions.
+    fn extract_marks(&mut self, kind: &str, event: &mut Json) {
+        let (channel, index) = match kind {
             "reasoning" => (Channel::Reasoning, 0),
             "answer" => (Channel::Answer, 1),
             _ => return,
@@ -191,12 +195,13 @@ impl EventBuilder {
         let Some(text) = event["text"].as_str() else {
             return;
         };
-        let plain = self.marks.take(text, (channel, self.chars[place]));
-        self.chars[place] += plain.chars().count() as u64;
+        let plain = self.marks.extract(text, (channel, self.chars[index]));
+        self.chars[index] += plain.chars().count() as u64;
         event["text"] = plain.into();
     }
 }
 
+/// The end of the error message for an unknown step.
 const EXPECTED_STEP: &str = "expected one of call, result with its id, user, answer, reasoning, turn, repeat, or an event with its type, in each step";
 
 fn result_event(id: &str, content: &str, error: Option<bool>) -> Json {
@@ -207,7 +212,7 @@ fn result_event(id: &str, content: &str, error: Option<bool>) -> Json {
     result
 }
 
-/// Converts a value of TOML to JSON.
+/// Converts a TOML value to JSON.
 fn to_json(value: Value) -> Result<Json, String> {
     Ok(match value {
         Value::String(text) => text.into(),
@@ -230,7 +235,7 @@ fn to_json(value: Value) -> Result<Json, String> {
     })
 }
 
-/// Replaces `{n}` in every text by the number of the repetition.
+/// Replaces `{n}` in every text of a value by the number of the repetition.
 fn fill_number(value: &mut Json, n: usize) {
     match value {
         Json::String(text) if text.contains("{n}") => *text = text.replace("{n}", &n.to_string()),
@@ -247,7 +252,7 @@ mod tests {
 
     fn parse(steps: &str) -> Result<(Vec<RecordedEvent>, CaseMarks), String> {
         let table: toml::Table = toml::from_str(&format!("events = {steps}")).expect("TOML");
-        read(table["events"].as_array().expect("a list").clone())
+        parse_steps(table["events"].as_array().expect("a list").clone())
     }
 
     #[test]

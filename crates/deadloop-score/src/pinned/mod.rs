@@ -4,7 +4,7 @@
 //! [[case]]
 //! name = "a menu that repeats"
 //! why = "seen in production, ticket 12"             # optional
-//! model = "qwen3-8b"                                # optional: whose guard watches
+//! model = "qwen3-8b"                                 # optional: the model of the settings
 //! text = [{ literal = "Fine. Let me see.\n" }, { repeat = "Try again.\n", times = 90 }]
 //! expect = { alarm = true, between = [500, 1000], kind = "short-sequence" }
 //! ```
@@ -29,16 +29,16 @@ pub use expectation::{CaseMarks, Expectation, FiredAlarm, alarm_words};
 
 use crate::truth::Case;
 
-/// A case of a file.
+/// A case of a file of pinned cases.
 #[derive(Clone, Debug)]
 pub struct CaseEntry {
     /// The name of the case.
     pub name: String,
-    /// The line of its name in the file.
+    /// The line of the case's name in the file.
     pub line: usize,
-    /// The model whose guard watches.
+    /// The model whose guard watches the case.
     pub model: String,
-    /// The watched input.
+    /// The text, run or transcript that the guard watches.
     pub input: CaseInput,
     /// The expected alarms.
     pub expect: Vec<Expectation>,
@@ -47,9 +47,9 @@ pub struct CaseEntry {
 /// The input of a case.
 #[derive(Clone, Debug)]
 pub enum CaseInput {
-    /// A text: its pieces and its marks.
+    /// A text, as pieces of channels, and its marks.
     Text(Vec<(Channel, String)>, CaseMarks),
-    /// A run: its events and the marks on its calls.
+    /// An agent's run, as events, and its marks.
     Run(Vec<RecordedEvent>, CaseMarks),
     /// A transcript with its labels.
     Recording(Box<Transcript>, CaseMarks),
@@ -57,6 +57,7 @@ pub enum CaseInput {
     Transcript(String),
 }
 
+/// A file of cases, as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseFile {
@@ -64,11 +65,12 @@ struct CaseFile {
     case: Vec<CaseTable>,
 }
 
+/// A case, as written in the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseTable {
     name: Spanned<String>,
-    /// A note for people.
+    /// A note for people, which is ignored.
     #[serde(rename = "why")]
     _why: Option<String>,
     model: Option<String>,
@@ -78,7 +80,7 @@ struct CaseTable {
     expect: Spanned<Value>,
 }
 
-/// Parses a file of cases, and checks its settings and marks.
+/// Parses a file of pinned cases, and checks their settings and marks.
 ///
 /// # Errors
 /// Returns the first mistake with its line.
@@ -91,31 +93,31 @@ pub fn parse_pinned(file: &str) -> Result<Vec<CaseEntry>, SettingsError> {
 }
 
 fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
-    let at = |span, what: String| SettingsError::at(file, span, what);
+    let error_at = |span, what: String| SettingsError::at(file, span, what);
     let name = case.name.span();
     let input = match (case.text, case.events, case.transcript) {
         (Some(text), None, None) => {
             let span = text.span();
-            let (pieces, marks) =
-                text::read(text.into_inner()).map_err(|what| at(span, format!("text: {what}")))?;
+            let (pieces, marks) = text::parse_parts(text.into_inner())
+                .map_err(|what| error_at(span, format!("text: {what}")))?;
             CaseInput::Text(pieces, marks)
         }
         (None, Some(steps), None) => {
             let span = steps.span();
-            let (events, marks) = events::read(steps.into_inner())
-                .map_err(|what| at(span, format!("events: {what}")))?;
+            let (events, marks) = events::parse_steps(steps.into_inner())
+                .map_err(|what| error_at(span, format!("events: {what}")))?;
             CaseInput::Run(events, marks)
         }
         (None, None, Some(line)) if line.get_ref().trim_start().starts_with('{') => {
             let span = line.span();
             let (transcript, marks) = parse_recording(line.get_ref())
-                .map_err(|what| at(span, format!("transcript: {what}")))?;
+                .map_err(|what| error_at(span, format!("transcript: {what}")))?;
             CaseInput::Recording(Box::new(transcript), marks)
         }
         (None, None, Some(id)) => CaseInput::Transcript(id.into_inner()),
         _ => {
             let what = "expected one of text, events and transcript".into();
-            return Err(at(name, what));
+            return Err(error_at(name, what));
         }
     };
     let span = case.expect.span();
@@ -125,14 +127,14 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
         }
         CaseInput::Transcript(_) => None,
     };
-    let expect = read_list(case.expect.into_inner())
+    let expect = parse_list(case.expect.into_inner())
         .and_then(|tables| {
-            let read = |table| Expectation::read(table, marks);
-            tables.into_iter().map(read).collect::<Result<Vec<_>, _>>()
+            let parse = |table| Expectation::new(table, marks);
+            tables.into_iter().map(parse).collect::<Result<Vec<_>, _>>()
         })
-        .map_err(|what| at(span, format!("expect: {what}")))?;
+        .map_err(|what| error_at(span, format!("expect: {what}")))?;
     Ok(CaseEntry {
-        line: at(name, String::new()).line,
+        line: error_at(name, String::new()).line,
         name: case.name.into_inner(),
         model: match (case.model, &input) {
             (Some(model), _) => model,
@@ -144,7 +146,7 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
     })
 }
 
-/// Parses a transcript in the format of a corpus, and finds the positions of its labels.
+/// Parses a line of a corpus. Returns the transcript, and the positions of its first labelled loop.
 fn parse_recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
     let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
@@ -155,8 +157,8 @@ fn parse_recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
     }
 }
 
-/// Reads one table, or a list of tables.
-fn read_list<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
+/// Parses one table, or a list of tables.
+fn parse_list<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
     let one = |value: Value| {
         value
             .try_into()
@@ -169,7 +171,7 @@ fn read_list<T: DeserializeOwned>(value: Value) -> Result<Vec<T>, String> {
 }
 
 impl CaseEntry {
-    /// Returns the text or the run as a transcript. `None` if the case names one of a corpus.
+    /// Returns the text, run or recording as a transcript. `None` if the case names a transcript of a corpus.
     pub fn transcript(&self) -> Option<Transcript> {
         let event = |(channel, text): &(Channel, String)| {
             RecordedEvent::new(match channel {

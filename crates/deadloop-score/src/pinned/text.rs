@@ -17,12 +17,15 @@ use toml::Value;
 
 use super::CaseMarks;
 
+/// The mark before the first char of the second copy.
 const ONSET_MARK: &str = "⟦onset⟧";
+/// The mark at which the alarm is due.
 const ALARM_MARK: &str = "⟦alarm⟧";
 
-/// The maximum length of a case in chars, so that a mistyped `times` is an error and not an hour.
+/// The maximum length of a case in chars. It rejects a mistyped `times` at once.
 pub(super) const MAX_CHARS: usize = 50_000_000;
 
+/// A part of a text, as written in the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseTextPart {
@@ -38,13 +41,14 @@ struct CaseTextPart {
     channel: Option<String>,
 }
 
+/// Texts with their channels, in order.
 type ChannelTexts = Vec<(Channel, String)>;
 
-/// Reads the pieces of a text and its marks. Neighbouring pieces of one channel are joined.
-pub(super) fn read(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
+/// Parses the parts of a text. Returns the texts by channel and the marks. Adjacent parts of one channel are joined.
+pub(super) fn parse_parts(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
     let items = match value {
         Value::Array(items) => items,
-        one => vec![one],
+        single => vec![single],
     };
     let (mut pieces, mut marks): (ChannelTexts, CaseMarks) = Default::default();
     for item in items {
@@ -57,9 +61,9 @@ pub(super) fn read(value: Value) -> Result<(ChannelTexts, CaseMarks), String> {
                 .try_into()
                 .map_err(|e: toml::de::Error| e.message().to_owned())?,
         };
-        let (channel, text) = (part.channel()?, part.text()?);
+        let (channel, text) = (part.parse_channel()?, part.expand()?);
         let before = count_chars(&pieces, channel);
-        let text = marks.take(&text, (channel, before));
+        let text = marks.extract(&text, (channel, before));
         match pieces.last_mut() {
             Some((last, all)) if *last == channel => *all += &text,
             _ => pieces.push((channel, text)),
@@ -77,17 +81,18 @@ fn count_chars(pieces: &ChannelTexts, channel: Channel) -> u64 {
 }
 
 impl CaseMarks {
-    /// Stores the marks of a text and returns the text without them.
+    /// Records the positions of the marks in a text, and returns the text without them.
     ///
-    /// `before` is the number of chars of the channel before the text. All marks are in the channel of the first.
-    pub(super) fn take(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
-        let own = self.channel.is_none_or(|known| known == channel);
-        let place = |mark: &str, other: &str| {
-            let (start, _) = marked.split_once(mark).filter(|_| own)?;
+    /// `before` is the number of chars of the channel before the text. Marks in another channel than that of the first
+    /// mark are ignored.
+    pub(super) fn extract(&mut self, marked: &str, (channel, before): (Channel, u64)) -> String {
+        let is_mark_channel = self.channel.is_none_or(|known| known == channel);
+        let position = |mark: &str, other: &str| {
+            let (start, _) = marked.split_once(mark).filter(|_| is_mark_channel)?;
             Some(before + Chars::count(&start.replace(other, "")).0)
         };
-        self.onset = self.onset.or(place(ONSET_MARK, ALARM_MARK));
-        self.alarm = self.alarm.or(place(ALARM_MARK, ONSET_MARK));
+        self.onset = self.onset.or(position(ONSET_MARK, ALARM_MARK));
+        self.alarm = self.alarm.or(position(ALARM_MARK, ONSET_MARK));
         if self.onset.or(self.alarm).is_some() {
             self.channel = self.channel.or(Some(channel));
         }
@@ -96,7 +101,7 @@ impl CaseMarks {
 }
 
 impl CaseTextPart {
-    fn channel(&self) -> Result<Channel, String> {
+    fn parse_channel(&self) -> Result<Channel, String> {
         match self.channel.as_deref() {
             None | Some("reasoning") => Ok(Channel::Reasoning),
             Some("answer") => Ok(Channel::Answer),
@@ -106,7 +111,8 @@ impl CaseTextPart {
         }
     }
 
-    fn text(&self) -> Result<String, String> {
+    /// Returns the text that the part describes.
+    fn expand(&self) -> Result<String, String> {
         let times = |unit: usize| {
             let n = self.times.ok_or("times is missing beside it")?;
             check_size(n.checked_mul(unit))?;
@@ -157,7 +163,7 @@ fn check_size(chars: Option<usize>) -> Result<usize, String> {
     small.ok_or_else(|| format!("more than {MAX_CHARS} chars; expected a smaller number"))
 }
 
-/// Returns letters and blanks in an order that does not repeat (a linear congruential generator).
+/// Returns letters and blanks in an order that does not repeat, by a linear congruential generator.
 fn make_filler(chars: usize) -> String {
     let mut state = 1_u64;
     let mut next = || {

@@ -1,7 +1,7 @@
-//! [`FinderReading`]: the offline finder's view of an alarm or a transcript.
+//! [`FinderReading`]: the finding of the offline finder at an alarm or in a transcript.
 //!
-//! It is used if a detector and the label disagree, since a label may be wrong too. The finder uses no detector, so an
-//! alarm is never its own proof.
+//! It is used if a detector and the label disagree, since the label may be wrong too. The finder uses no detector, so
+//! its finding is independent of the alarm.
 
 use deadloop_replay::corpus::Transcript;
 use deadloop_replay::detect::{Channel, Unit, Units};
@@ -12,38 +12,37 @@ use crate::truth::{Class, LabelRow};
 /// The finding of the offline finder at an alarm, or in a whole transcript.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FinderReading {
-    /// A loop with its onset, in chars, calls or turns.
+    /// A loop with its start, in chars, calls or turns.
     Loop(Units),
-    /// A repetition that ends on its own, with its onset and its end. `None` for one that lasts to the end of the text.
+    /// A repetition that ends on its own, with its start and its end. The end is `None` at the end of the text.
     Passing(Units, Option<u64>),
     /// No repetition.
     Nothing,
 }
 
 impl FinderReading {
-    /// Reads the transcript at an alarm, given by its channel and position. Without an alarm, reads the whole
-    /// transcript.
+    /// Searches a transcript for a repetition at an alarm, given by its channel and position. Without an alarm, any
+    /// repetition counts.
     pub fn new(transcript: &Transcript, alarm: Option<(Channel, u64)>) -> Self {
         Self::at(&propose(transcript).rows, alarm)
     }
 
-    /// Reads the rows proposed for a transcript, as [`new`](Self::new) does.
+    /// Selects the finding at an alarm from the rows proposed for a transcript, as [`new`](Self::new) does.
     pub fn at(rows: &[LabelRow], alarm: Option<(Channel, u64)>) -> Self {
-        let meant = |row: &&LabelRow| {
-            alarm.is_none_or(|(channel, at)| {
-                row.channel == Some(channel)
-                    && repetition_start(row) <= at
-                    && row.end.is_none_or(|end| at <= end)
-            })
+        let is_at = |row: &LabelRow, (channel, at)| {
+            row.channel == Some(channel)
+                && repetition_start(row) <= at
+                && row.end.is_none_or(|end| at <= end)
         };
-        let spans = || rows.iter().filter(|row| row.onset.is_some()).filter(meant);
+        let is_near = |row: &&LabelRow| alarm.is_none_or(|alarm| is_at(row, alarm));
+        let spans = || rows.iter().filter(|r| r.onset.is_some()).filter(is_near);
         if let Some(row) = spans().find(|row| row.class == Class::Loop) {
-            return Self::Loop(start_of(row));
+            return Self::Loop(start_in_units(row));
         }
         let longest = |row: &&LabelRow| row.end.unwrap_or(u64::MAX) - repetition_start(row);
-        spans()
-            .max_by_key(longest)
-            .map_or(Self::Nothing, |row| Self::Passing(start_of(row), row.end))
+        spans().max_by_key(longest).map_or(Self::Nothing, |row| {
+            Self::Passing(start_in_units(row), row.end)
+        })
     }
 
     /// Returns whether the finding is a loop.
@@ -51,12 +50,12 @@ impl FinderReading {
         matches!(self, Self::Loop(_))
     }
 
-    /// Describes the finding in words. An end at the end of the text is left out.
+    /// Describes the finding in words.
     pub fn words(&self) -> String {
         match self {
-            Self::Loop(from) => format!("a loop from {} on", format_place(*from)),
+            Self::Loop(from) => format!("a loop from {} on", position(*from)),
             Self::Passing(from, None) => {
-                let place = format_place(*from);
+                let place = position(*from);
                 format!("a repetition from {place} on; the model stopped by itself")
             }
             Self::Passing(from, Some(end)) => {
@@ -66,7 +65,7 @@ impl FinderReading {
                 };
                 format!(
                     "a repetition from {} to {end}, then other {others}",
-                    format_place(*from)
+                    position(*from)
                 )
             }
             Self::Nothing => "no repetition".into(),
@@ -74,18 +73,18 @@ impl FinderReading {
     }
 }
 
-/// Formats a position: `char 62`, `call 9`.
-fn format_place(at: Units) -> String {
+/// Formats a position with its unit, such as `char 62` or `call 9`.
+fn position(at: Units) -> String {
     format!("{} {at}", at.unit().name().trim_end_matches('s'))
 }
 
 /// Returns the start of a repetition, in the unit of its channel.
-fn start_of(row: &LabelRow) -> Units {
+fn start_in_units(row: &LabelRow) -> Units {
     let channel = row.channel.unwrap_or(Channel::Answer);
     channel.units(repetition_start(row))
 }
 
-/// Returns the start of a repetition: the label's `earliest`, or its onset.
+/// Returns the position of the start of a repetition: the label's `earliest`, or else its onset.
 fn repetition_start(row: &LabelRow) -> u64 {
     row.earliest.or(row.onset).unwrap_or(0)
 }

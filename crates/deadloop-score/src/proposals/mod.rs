@@ -14,22 +14,21 @@ pub use finder_reading::FinderReading;
 
 mod finder_reading;
 
-/// The confidence below which a proposal is called uncertain.
+/// The confidence below which a proposed label is uncertain.
 pub const DOUBTFUL: f64 = 0.75;
-/// The factor on the confidence in a loop if the model went on in another channel, by itself or because it was made to.
+/// The factor on the confidence in a repetition that the model left at the end of a text.
 const BROKEN_OFF_FACTOR: f64 = 0.8;
-/// The finish reasons of APIs for a response that the model ended itself.
+/// The finish reasons with which APIs report that the model ended the response.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
-/// The text in the finish reasons of servers that end a looping response: vLLM's `repetition_detected`, mlx's
-/// `repetition`.
-const SERVER_REASON: &str = "repetition";
-/// The factor on the doubt about a loop if the server ended the response for it.
-const CONFIRMED_FACTOR: f64 = 0.5;
+/// The text in the finish reasons of servers that end a looping response, such as `repetition_detected` of vLLM.
+const SERVER_STOP_REASON: &str = "repetition";
+/// The factor on the doubt about a loop that the server reported as its reason to end the response.
+const CONFIRMED_DOUBT_FACTOR: f64 = 0.5;
 
-/// The rows proposed for one transcript.
+/// The labels proposed for one transcript.
 #[derive(Debug, PartialEq)]
 pub struct Proposal {
-    /// The rows, at least one.
+    /// The rows of labels, at least one.
     pub rows: Vec<LabelRow>,
     /// The class of the whole transcript.
     pub class: Class,
@@ -40,32 +39,34 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// Returns the transcript's id.
+    /// Returns the id of the transcript.
     pub fn transcript(&self) -> &str {
         self.rows.first().map_or("", |row| &row.transcript)
     }
 }
 
-/// Searches the text channels of a transcript, the arguments of an incomplete last call, and the calls and turns
-/// of a run. Labels are not used.
+/// Proposes the labels of a transcript from a search of its text, its calls and its turns. Existing labels are not
+/// used.
 ///
-/// A repetition that lasts to the end of a channel is not a loop if the model left the repetition: if the model went on
-/// in another channel, or stopped on its own. If the model stopped on its own, copies that differ and rows of a table,
-/// data or markup may have been requested: without other repetitions, the text is clean and uncertain. If a server
-/// ended the response for a repetition, the repetition at the end is a loop, with more confidence.
+/// The search covers the text channels, the arguments of an incomplete last call, and the calls and turns of a run.
+///
+/// A repetition at the end of a channel is no loop if the model continued in another channel, or stopped on its own. If
+/// it stopped on its own, copies that differ and rows of a table, data or markup may have been requested. Without other
+/// repetitions, the text is then clean and uncertain. If a server ended the response because of a repetition, the
+/// repetition at the end is a loop, with more confidence.
 pub fn propose(transcript: &Transcript) -> Proposal {
     let run = find_run(transcript);
     let end = ResponseEnd::from_transcript(transcript);
-    let stopped = end == ResponseEnd::ByItself;
-    let texts = search_texts(transcript, run.is_some());
+    let is_stopped = end == ResponseEnd::ByItself;
+    let texts = searched_texts(transcript, run.is_some());
     let found: Vec<(SearchText, TextFindings)> = texts
         .into_iter()
         .filter(|text| !text.text.is_empty())
         .map(|text| {
             let mut found = find(&text.text);
-            if stopped {
+            if is_stopped {
                 found.ended_by_model();
-            } else if text.last && end == ResponseEnd::ByServer {
+            } else if text.is_last && end == ResponseEnd::ByServer {
                 raise_confidence(&mut found);
             }
             (text, found)
@@ -73,13 +74,13 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         .collect();
     let mut rows = Vec::new();
     for (text, found) in &found {
-        let open = !stopped && text.last;
-        let row = |span| text.make_row(&transcript.id, span, open);
+        let is_open = !is_stopped && text.is_last;
+        let row = |span| text.make_row(&transcript.id, span, is_open);
         rows.extend(found.spans.iter().map(row));
     }
     let classes = found.iter().map(|(text, found)| {
-        let left = stopped || !text.last;
-        match (found.class, left) {
+        let is_left = is_stopped || !text.is_last;
+        match (found.class, is_left) {
             (Class::Loop, true) => (Class::Transient, BROKEN_OFF_FACTOR * found.confidence),
             (class, _) => (class, found.confidence),
         }
@@ -107,20 +108,20 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
 }
 
-/// Returns whether the finder sees a loop at one of these places, each a channel and a position in it.
+/// Returns whether the finder sees a loop at one of `positions`, each a channel and a position in it.
 ///
-/// The result equals that of [`FinderReading::at`] on all proposals of [`propose`], at a lower cost. A loop in a text
-/// lasts to the end of the transcript, so only the last text is searched, and none if the model stopped on its own.
-pub(crate) fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64)>) -> bool {
+/// The result equals that of [`FinderReading::at`] on the rows of [`propose`], at a lower cost. A loop in a text lasts
+/// to the end of the transcript, so only the last text is searched. No text is searched if the model stopped on its
+/// own.
+pub(crate) fn sees_loop(transcript: &Transcript, positions: &BTreeSet<(Channel, u64)>) -> bool {
     let run = find_run(transcript);
-    let stretches = run.iter().flat_map(|run| &run.spans);
-    let mut rows: Vec<LabelRow> = stretches
-        .map(|span| run_row(&transcript.id, span))
-        .collect();
+    let spans = run.iter().flat_map(|run| &run.spans);
+    let mut rows: Vec<LabelRow> = spans.map(|span| run_row(&transcript.id, span)).collect();
     if ResponseEnd::from_transcript(transcript) != ResponseEnd::ByItself {
-        let asked = |text: &SearchText| places.iter().any(|(channel, _)| *channel == text.channel);
-        let texts = search_texts(transcript, run.is_some()).into_iter();
-        for text in texts.filter(|text| text.last && !text.text.is_empty() && asked(text)) {
+        let channels: Vec<Channel> = positions.iter().map(|(channel, _)| *channel).collect();
+        let texts = searched_texts(transcript, run.is_some()).into_iter();
+        let texts = texts.filter(|text| text.is_last && !text.text.is_empty());
+        for text in texts.filter(|text| channels.contains(&text.channel)) {
             let spans = find(&text.text).spans;
             rows.extend(
                 spans
@@ -129,16 +130,16 @@ pub(crate) fn sees_loop(transcript: &Transcript, places: &BTreeSet<(Channel, u64
             );
         }
     }
-    is_loop_at(&rows, places)
+    is_loop_at(&rows, positions)
 }
 
-/// Returns whether proposed rows have a loop at one of these places.
-pub fn is_loop_at(rows: &[LabelRow], places: &BTreeSet<(Channel, u64)>) -> bool {
-    let mut places = places.iter();
-    places.any(|place| FinderReading::at(rows, Some(*place)).is_loop())
+/// Returns whether proposed rows have a loop at one of `positions`.
+pub fn is_loop_at(rows: &[LabelRow], positions: &BTreeSet<(Channel, u64)>) -> bool {
+    let mut positions = positions.iter();
+    positions.any(|position| FinderReading::at(rows, Some(*position)).is_loop())
 }
 
-/// Builds the row of a stretch of calls or turns without anything new.
+/// Builds the row of a span of repeated calls or turns.
 fn run_row(id: &str, span: &RunSpan) -> LabelRow {
     LabelRow {
         kind: Some(span.kind),
@@ -152,40 +153,40 @@ fn run_row(id: &str, span: &RunSpan) -> LabelRow {
     }
 }
 
-/// Formats the harmless repetitions of a clean run, for its note.
+/// Formats the harmless repetitions of a run, to be added to a note.
 fn format_harmless(run: &RunFindings) -> String {
     let one = |benign: &Benign| format!("; {} {}-{}", benign.reason, benign.start, benign.end);
     run.benign.iter().map(one).collect()
 }
 
-/// A text that is searched alone.
+/// A text of one channel, or of one turn of a channel, that is searched on its own.
 struct SearchText {
     channel: Channel,
     /// Number of chars of the channel before the text.
     from: usize,
     text: String,
-    /// Whether no other channel follows with text or calls.
-    last: bool,
-    /// Whether another turn follows.
-    over: bool,
+    /// Whether no text or call of another channel follows.
+    is_last: bool,
+    /// Whether another turn follows in the same channel.
+    is_finished_turn: bool,
 }
 
-/// Returns the texts of a transcript by channel, or of a run by channel and turn, and the arguments of a last call.
-fn search_texts(transcript: &Transcript, run: bool) -> Vec<SearchText> {
-    let last = transcript.events.iter().rev().find_map(channel_of);
+/// Returns the texts of a transcript that are searched. The texts of a run are split by turn.
+fn searched_texts(transcript: &Transcript, is_run: bool) -> Vec<SearchText> {
+    let last = transcript.events.iter().rev().find_map(output_channel);
     let texts = Channel::TEXT.into_iter().flat_map(|channel| {
-        let mut texts = split_texts(transcript, channel, run);
+        let mut texts = split_texts(transcript, channel, is_run);
         if let Some(text) = texts.last_mut() {
-            text.last = last.is_none_or(|last| last == channel);
-            text.over = false;
+            text.is_last = last.is_none_or(|last| last == channel);
+            text.is_finished_turn = false;
         }
         texts
     });
-    texts.chain(open_call_text(transcript)).collect()
+    texts.chain(incomplete_call_text(transcript)).collect()
 }
 
-/// Returns the arguments of the last call if they are not complete: nothing follows them, and they are no JSON.
-fn open_call_text(transcript: &Transcript) -> Option<SearchText> {
+/// Returns the arguments of the last call if they are incomplete: nothing follows them, and they are not valid JSON.
+fn incomplete_call_text(transcript: &Transcript) -> Option<SearchText> {
     let mut events = transcript.events.iter().rev();
     let last = events.find(|event| !matches!(event.body, Body::Finish { .. }))?;
     matches!(last.body, Body::ToolCall { .. }).then_some(())?;
@@ -202,23 +203,24 @@ fn open_call_text(transcript: &Transcript) -> Option<SearchText> {
         channel: Channel::Arguments,
         from: calls.iter().map(|call| call.chars().count()).sum(),
         text,
-        last: true,
-        over: false,
+        is_last: true,
+        is_finished_turn: false,
     })
 }
 
-fn split_texts(transcript: &Transcript, channel: Channel, run: bool) -> Vec<SearchText> {
+/// Returns the texts of a channel. The texts of a run are split by turn.
+fn split_texts(transcript: &Transcript, channel: Channel, is_run: bool) -> Vec<SearchText> {
     let piece = |from| SearchText {
         channel,
         from,
         text: String::new(),
-        last: false,
-        over: true,
+        is_last: false,
+        is_finished_turn: true,
     };
     let (mut at, mut pieces) = (0, vec![piece(0)]);
     for (_, event) in transcript.stream() {
         match event {
-            Event::Turn { .. } if run => pieces.push(piece(at)),
+            Event::Turn { .. } if is_run => pieces.push(piece(at)),
             Event::Text(of, text) if of == channel => {
                 at += text.chars().count();
                 if let Some(piece) = pieces.last_mut() {
@@ -232,24 +234,23 @@ fn split_texts(transcript: &Transcript, channel: Channel, run: bool) -> Vec<Sear
 }
 
 impl SearchText {
-    /// Builds the row of a stretch of this text. `open` says that the model did not end the text, so a stretch that
-    /// reaches the end of the text was not left.
-    fn make_row(&self, id: &str, span: &FoundSpan, open: bool) -> LabelRow {
-        let (class, confidence) = match (span.end, open) {
+    /// Builds the row of a span of this text. If `is_open`, the model did not end the text.
+    fn make_row(&self, id: &str, span: &FoundSpan, is_open: bool) -> LabelRow {
+        let (class, confidence) = match (span.end, is_open) {
             (None, true) => (Class::Loop, span.confidence),
             (None, false) => (Class::Transient, BROKEN_OFF_FACTOR * span.confidence),
             (Some(_), _) => (Class::Transient, span.confidence),
         };
-        let place = |at: usize| (self.from + at) as u64;
-        // A turn that is over has an end, even if the run goes on.
-        let over = self.over.then(|| self.text.chars().count());
+        let position = |at: usize| (self.from + at) as u64;
+        // A repetition cannot last beyond a finished turn.
+        let turn_end = self.is_finished_turn.then(|| self.text.chars().count());
         LabelRow {
             kind: Some(span.kind),
             channel: Some(self.channel),
-            start: Some(place(span.start)),
-            onset: Some(place(span.onset)),
-            earliest: span.earliest.map(place),
-            end: span.end.or(over).map(place),
+            start: Some(position(span.start)),
+            onset: Some(position(span.onset)),
+            earliest: span.earliest.map(position),
+            end: span.end.or(turn_end).map(position),
             period: Some(span.period as u64),
             note: format_note(confidence),
             ..LabelRow::new(id, class, BY)
@@ -260,8 +261,8 @@ impl SearchText {
 /// The value of `by` in a row of labels that no person reviewed.
 pub const BY: &str = "auto";
 
-/// Returns the channel of an event with text or a call.
-fn channel_of(event: &RecordedEvent) -> Option<Channel> {
+/// Returns the channel of an event with text or a call. `None` for other events.
+fn output_channel(event: &RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
     }
@@ -269,14 +270,14 @@ fn channel_of(event: &RecordedEvent) -> Option<Channel> {
     (!text.trim().is_empty()).then_some(channel)
 }
 
-/// The party that ended a response, by the stream's finish reason.
+/// The party that ended a response, according to the finish reason.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ResponseEnd {
-    /// The model.
+    /// The model ended it.
     ByItself,
-    /// The server, because of a repetition.
+    /// The server ended it because of a repetition.
     ByServer,
-    /// A limit, a call, or unknown.
+    /// A limit or a call ended it, or the party is unknown.
     Other,
 }
 
@@ -284,41 +285,41 @@ impl ResponseEnd {
     fn from_transcript(transcript: &Transcript) -> Self {
         match transcript.finish_reason() {
             Some(reason) if BY_ITSELF.contains(&reason) => Self::ByItself,
-            Some(reason) if reason.contains(SERVER_REASON) => Self::ByServer,
+            Some(reason) if reason.contains(SERVER_STOP_REASON) => Self::ByServer,
             _ => Self::Other,
         }
     }
 }
 
-/// Raises the confidence in the loop at the end of a response that the server ended for it.
+/// Raises the confidence in the loop at the end of a response, if the server reported the loop.
 fn raise_confidence(found: &mut TextFindings) {
-    let surer = |confidence: f64| 1.0 - CONFIRMED_FACTOR * (1.0 - confidence);
+    let raise = |confidence: f64| 1.0 - CONFIRMED_DOUBT_FACTOR * (1.0 - confidence);
     if found.class == Class::Loop {
-        found.confidence = surer(found.confidence);
+        found.confidence = raise(found.confidence);
     }
     for span in found.spans.iter_mut().filter(|span| span.end.is_none()) {
-        span.confidence = surer(span.confidence);
+        span.confidence = raise(span.confidence);
     }
 }
 
-/// Combines the classes of a transcript's channels.
+/// Combines the classes of a transcript's channels with their confidences.
 ///
-/// A loop wins over a passing repetition, and that over no repetition. The confidence is the highest of the winning
-/// class; for `clean` it is the lowest.
+/// A loop wins over a transient repetition, which wins over no repetition. The confidence is the highest of the winning
+/// class. For `clean` it is the lowest.
 fn combine_classes(classes: impl Iterator<Item = (Class, f64)>) -> (Class, f64) {
     let all: Vec<(Class, f64)> = classes.collect();
-    let of = |class: Class| all.iter().filter(move |c| c.0 == class).map(|c| c.1);
+    let confidences = |class: Class| all.iter().filter(move |c| c.0 == class).map(|c| c.1);
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
-        if let Some(confidence) = of(class).reduce(f64::max) {
+        if let Some(confidence) = confidences(class).reduce(f64::max) {
             return (class, confidence);
         }
     }
-    (Class::Clean, of(Class::Clean).fold(1.0, f64::min))
+    (Class::Clean, confidences(Class::Clean).fold(1.0, f64::min))
 }
 
-/// Returns the likeliest repetition of a transcript, certain or not, as a row to adjust.
+/// Returns the likeliest repetition of a transcript, even if it is improbable, as a row for a person to adjust.
 pub fn doubt(transcript: &Transcript) -> Option<LabelRow> {
-    let texts = search_texts(transcript, find_run(transcript).is_some());
+    let texts = searched_texts(transcript, find_run(transcript).is_some());
     let spans = texts.iter().flat_map(|text| {
         let found = find(&text.text);
         let spans = found.spans.into_iter().chain(found.doubt);
@@ -332,10 +333,10 @@ fn format_note(confidence: f64) -> String {
     format!("{CONFIDENCE}{confidence:.3}")
 }
 
-/// The prefix of the note of a proposed row. The confidence follows.
+/// The beginning of the note of a proposed row, before the confidence.
 pub const CONFIDENCE: &str = "confidence ";
 
-/// Returns the confidence of a proposed row. `None` if the row was not proposed.
+/// Returns the confidence in a proposed row. `None` for other rows.
 pub fn confidence(row: &LabelRow) -> Option<f64> {
     let rest = row.note.strip_prefix(CONFIDENCE)?;
     rest.split(';').next()?.parse().ok()

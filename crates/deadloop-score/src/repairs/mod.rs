@@ -1,8 +1,8 @@
-//! Repairers of faulty streams: judged by the truth, counted by variant and fault.
+//! Repairers of faulty streams, judged by the undamaged streams.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the truth of a stream | [`KnownStream`], [`Gold`] |
+//! | a stream and its undamaged original | [`KnownStream`], [`Gold`] |
 //! | the verdict on a repair | [`judge_repair`], [`RepairVerdict`], [`ExpectedText`] |
 //! | counts by variant and fault, and the best variant without harm | [`ScoredRepairs`], [`RepairTally`] |
 //! | the tables | [`write_repairs`], [`write_arguments`] |

@@ -2,7 +2,7 @@
 
 use crate::judge::RepairVerdict;
 
-/// Number of streams with each verdict.
+/// Number of streams by the verdict on their repair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RepairTally([u64; RepairVerdict::ALL.len()]);
 
@@ -12,7 +12,7 @@ impl RepairTally {
         self.0[verdict as usize] += 1;
     }
 
-    /// Returns the number of streams with a verdict.
+    /// Returns the number of streams with this verdict.
     pub fn count(&self, verdict: RepairVerdict) -> u64 {
         self.0[verdict as usize]
     }
@@ -21,11 +21,11 @@ impl RepairTally {
     pub fn damaged(&self) -> u64 {
         let damaged = RepairVerdict::ALL
             .iter()
-            .filter(|verdict| verdict.is_of_damaged());
+            .filter(|verdict| verdict.is_on_damaged());
         damaged.map(|verdict| self.count(*verdict)).sum()
     }
 
-    /// Returns the number of harmed streams: damaged ones with a wrong repair, and intact ones with changes.
+    /// Returns the number of harmed streams: damaged streams with a wrong repair, and intact streams that were changed.
     pub fn harm(&self) -> u64 {
         self.count(RepairVerdict::Wrong) + self.count(RepairVerdict::FalseRepair)
     }

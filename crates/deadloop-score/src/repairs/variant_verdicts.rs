@@ -1,4 +1,4 @@
-//! Counts of verdicts by variant and fault, and the best variant without harm.
+//! Verdicts counted by variant and fault, and the best variant without harm.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,56 +18,54 @@ use crate::truth::Case;
 pub struct StreamVerdicts {
     /// The id of the transcript.
     pub id: String,
-    /// The fault. `None` for an intact stream.
+    /// The fault of the stream. `None` if the stream is intact.
     pub fault: Option<String>,
     /// The severity of the fault.
     pub severity: u64,
-    /// The result of each variant that reads the stream.
+    /// The verdict on each variant that is_run the stream.
     pub came: Vec<VariantVerdict>,
 }
 
-/// The result of a variant on a stream.
+/// The verdict on the repair of a stream by one variant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VariantVerdict {
-    /// The index of the variant.
+    /// The index of the variant in the list of variants.
     pub variant: usize,
     /// The verdict. `None` if the variant failed.
     pub verdict: Option<RepairVerdict>,
-    /// A detail in words.
+    /// Details of the verdict, in words.
     pub detail: String,
     /// The delay of text. `None` for events, programs and the unrepaired stream.
     pub delay: Option<Delay>,
 }
 
-/// The counts of a variant on one fault, or on all streams.
+/// The counts of a variant for one fault, or for all streams.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RepairScore {
     /// The index of the variant.
     pub variant: usize,
-    /// The fault, [`INTACT`] or [`ALL_FAULTS`].
+    /// The fault, or [`INTACT`] or [`ALL_FAULTS`].
     pub fault: String,
     /// The counts of verdicts.
     pub tally: RepairTally,
-    /// Number of streams without a verdict, since the variant failed.
+    /// Number of streams on which the variant failed.
     pub errors: u64,
-    /// The 95th percentile over streams of the maximum number of chars read without output.
-    ///
-    /// `None` for events, programs and the unrepaired stream.
+    /// The 95th percentile over streams of the longest run of chars read without output. `None` for events, programs
+    /// and the unrepaired stream.
     pub silence: Option<u64>,
 }
 
 /// The best variant of a repairer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BestRepair {
-    /// The repairer.
+    /// The name of the repairer.
     pub repairer: String,
-    /// The index of the variant that does no harm and recovers most. Ties go to the variant that leaks least.
-    ///
-    /// `None` if no variant recovers anything without harm.
+    /// The index of the variant that recovers most streams without harm. `None` if no variant recovers a stream without
+    /// harm. Ties go to the variant that leaks least.
     pub variant: Option<usize>,
 }
 
-/// The counts and the best variants.
+/// The counts of all variants, and the best variant of each repairer.
 #[derive(Clone, Debug)]
 pub struct ScoredRepairs {
     /// The counts by variant, then by fault.
@@ -77,7 +75,7 @@ pub struct ScoredRepairs {
 }
 
 impl ScoredRepairs {
-    /// Counts the verdicts on streams.
+    /// Counts the verdicts on the repairs of streams.
     pub fn from_outcomes(variants: &[Variant], outcomes: &[StreamVerdicts]) -> Self {
         let scores = count_scores(outcomes);
         let mut repairers: Vec<&str> = Vec::new();
@@ -86,7 +84,7 @@ impl ScoredRepairs {
                 repairers.push(variant.repairer());
             }
         }
-        let reads = |repairer: &&str| {
+        let is_run = |repairer: &&str| {
             let mut read = scores.iter();
             read.any(|score| variants[score.variant].repairer() == *repairer)
         };
@@ -94,11 +92,11 @@ impl ScoredRepairs {
             repairer: repairer.to_owned(),
             variant: find_best(&scores, |variant| variants[variant].repairer() == repairer),
         };
-        let best = repairers.into_iter().filter(reads).map(best).collect();
+        let best = repairers.into_iter().filter(is_run).map(best).collect();
         Self { scores, best }
     }
 
-    /// Returns the counts of a variant over all streams, `None` if it read none.
+    /// Returns the counts of a variant over all streams. `None` if it read no stream.
     pub fn total(&self, variant: usize) -> Option<&RepairScore> {
         let mut scores = self.scores.iter();
         scores.find(|score| score.variant == variant && score.fault == ALL_FAULTS)
@@ -130,47 +128,47 @@ pub const ALL_FAULTS: &str = "*";
 /// The value of `fault` in rows that count intact streams.
 pub const INTACT: &str = "intact";
 
-/// Verdicts, failures and waits of a variant.
+/// The verdicts, the number of failures and the longest silences of a variant.
 type VariantTally = (RepairTally, u64, Vec<u64>);
 
 fn count_scores(outcomes: &[StreamVerdicts]) -> Vec<RepairScore> {
     let mut tallies: BTreeMap<(usize, &str), VariantTally> = BTreeMap::new();
     for outcome in outcomes {
         let fault = outcome.fault.as_deref().unwrap_or(INTACT);
-        for fare in &outcome.came {
-            for of in [ALL_FAULTS, fault] {
-                let (tally, errors, waits) = tallies.entry((fare.variant, of)).or_default();
-                match fare.verdict {
+        for result in &outcome.came {
+            for fault in [ALL_FAULTS, fault] {
+                let (tally, errors, silences) = tallies.entry((result.variant, fault)).or_default();
+                match result.verdict {
                     Some(verdict) => tally.add(verdict),
                     None => *errors += 1,
                 }
-                waits.extend(fare.delay.map(|delay| delay.longest_silence));
+                silences.extend(result.delay.map(|delay| delay.longest_silence));
             }
         }
     }
-    let score = |((variant, fault), tallied): ((usize, &str), VariantTally)| {
-        let (tally, errors, waits) = tallied;
+    let score = |((variant, fault), counts): ((usize, &str), VariantTally)| {
+        let (tally, errors, silences) = counts;
         RepairScore {
             variant,
             fault: fault.to_owned(),
             tally,
             errors,
-            silence: percentile_95(waits),
+            silence: percentile_95(silences),
         }
     };
     tallies.into_iter().map(score).collect()
 }
 
-/// Returns the 95th percentile of waits, by nearest rank.
-fn percentile_95(mut waits: Vec<u64>) -> Option<u64> {
-    waits.sort_unstable();
-    let rank = rank(0.95, waits.len() as u64)?;
-    waits
+/// Returns the 95th percentile of the silences, by nearest rank.
+fn percentile_95(mut silences: Vec<u64>) -> Option<u64> {
+    silences.sort_unstable();
+    let rank = rank(0.95, silences.len() as u64)?;
+    silences
         .get(usize::try_from(rank).ok()?.checked_sub(1)?)
         .copied()
 }
 
-/// Builds the rows of repairs.parquet. `cases` holds the case of each stream.
+/// Builds the rows of repairs.parquet. `cases` has the case of each stream, in the order of `outcomes`.
 pub fn repair_rows<'a>(
     variants: &'a [Variant],
     outcomes: &'a [StreamVerdicts],
@@ -187,15 +185,15 @@ pub fn repair_rows<'a>(
             split: case.split.clone(),
             ..RepairRow::default()
         };
-        outcome.came.iter().map(move |fare| {
-            let variant = &variants[fare.variant];
+        outcome.came.iter().map(move |result| {
+            let variant = &variants[result.variant];
             RepairRow {
                 variant: text(&variant.name),
                 repairer: text(variant.repairer()),
-                verdict: text(fare.verdict.map_or("error", RepairVerdict::name)),
-                detail: text(&fare.detail),
-                held: fare.delay.map(|delay| delay.most_held),
-                silence: fare.delay.map(|delay| delay.longest_silence),
+                verdict: text(result.verdict.map_or("error", RepairVerdict::name)),
+                detail: text(&result.detail),
+                held: result.delay.map(|delay| delay.most_held),
+                silence: result.delay.map(|delay| delay.longest_silence),
                 ..stream.clone()
             }
         })
@@ -209,7 +207,7 @@ mod tests {
     use super::*;
 
     fn stream(fault: Option<&str>, came: &[Option<RepairVerdict>]) -> StreamVerdicts {
-        let fare = |(variant, verdict): (usize, &Option<RepairVerdict>)| VariantVerdict {
+        let result = |(variant, verdict): (usize, &Option<RepairVerdict>)| VariantVerdict {
             variant,
             verdict: *verdict,
             detail: String::new(),
@@ -219,7 +217,7 @@ mod tests {
             id: "a".to_owned(),
             fault: fault.map(str::to_owned),
             severity: 1,
-            came: came.iter().enumerate().map(fare).collect(),
+            came: came.iter().enumerate().map(result).collect(),
         }
     }
 

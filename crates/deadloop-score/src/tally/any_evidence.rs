@@ -1,4 +1,4 @@
-//! [`AnyEvidence`]: cases and records, packed or not.
+//! [`AnyEvidence`]: cases and records of a run, packed or not.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -10,26 +10,26 @@ use crate::tally::sheet::{LatencySheet, Sheet, tallies_and_latencies};
 use crate::tally::{BlockTrial, Evidence, Tally};
 use crate::truth::{Case, CaseSet};
 
-/// Cases and records of a run: [`Evidence`] or [`PackedEvidence`](crate::PackedEvidence).
+/// The cases and records of a run: [`Evidence`] or [`PackedEvidence`](crate::PackedEvidence).
 pub trait AnyEvidence: Copy + Debug {
-    /// The container of the cases.
+    /// The type of the container of the cases.
     type Cases: CaseSet + ?Sized;
 
-    /// Returns the settings.
+    /// Returns the plan with the settings of the run.
     fn plan(&self) -> &Plan;
 
-    /// Returns the cases.
+    /// Returns the cases of the run.
     fn cases(&self) -> &Self::Cases;
 
-    /// Calls `look` with one case and the decisions of one block on it.
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T;
+    /// Calls `visit` with one case and the decisions of one block on it. Returns the result of `visit`.
+    fn on_trial<T>(&self, block: usize, case: usize, visit: impl FnOnce(BlockTrial<'_>) -> T) -> T;
 
-    /// Returns the number of boxes of one case in the grid of a block.
+    /// Returns the number of boxes of one case. A box is a range of a block's cells with the same decision on the case.
     fn boxes(&self, block: usize, case: usize) -> usize {
         self.on_trial(block, case, |trial| trial.decided.regions.len())
     }
 
-    /// Computes the tally and the latencies of every cell of a block on the chosen cases.
+    /// Computes the tally and the latencies of every cell of a block on the picked cases.
     fn painted(
         &self,
         block: usize,
@@ -53,23 +53,23 @@ pub trait AnyEvidence: Copy + Debug {
         models
     }
 
-    /// Calls `take` with the outcome of each chosen case under one setting.
+    /// Calls `visit` with the index, the case and the outcome of each picked case under one setting.
     fn each_judged(
         &self,
         cell: usize,
         pick: &[usize],
         options: &JudgeOptions,
-        mut take: impl FnMut(usize, &Case, Outcome),
+        mut visit: impl FnMut(usize, &Case, Outcome),
     ) {
-        let place = self.plan().cell(cell);
+        let cell = self.plan().cell(cell);
         for i in pick {
-            self.on_trial(place.block, *i, |trial| {
-                take(*i, trial.case, trial.outcome(&place.at, options));
+            self.on_trial(cell.block, *i, |trial| {
+                visit(*i, trial.case, trial.outcome(&cell.at, options));
             });
         }
     }
 
-    /// Returns the tally of one setting on the chosen cases.
+    /// Returns the tally of one setting on the picked cases.
     fn tally_of(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
         let mut sum = Tally::default();
         self.each_judged(cell, pick, options, |_, _, outcome| {
@@ -90,8 +90,8 @@ impl AnyEvidence for Evidence<'_> {
         self.cases
     }
 
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T {
-        look(self.trial(block, case))
+    fn on_trial<T>(&self, block: usize, case: usize, visit: impl FnOnce(BlockTrial<'_>) -> T) -> T {
+        visit(self.trial(block, case))
     }
 
     fn painted(

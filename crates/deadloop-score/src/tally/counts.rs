@@ -1,4 +1,4 @@
-//! [`Tally`]: counts and integer sums that add, the only state behind every score.
+//! [`Tally`]: counts and integer sums that can be added, from which every score is computed.
 
 use std::collections::BTreeSet;
 use std::iter::Sum;
@@ -8,13 +8,13 @@ use deadloop_replay::detect::Unit;
 
 use crate::judge::{Outcome, Verdict};
 
-/// Defines [`Count`] from one list: the meaning of each count, its name, and its unit (transcripts by default).
+/// Defines [`Count`] from a list with the meaning, the name and the unit of each count. The default unit is
+/// transcripts.
 macro_rules! counts {
     ($($(#[doc = $about:literal])+ $count:ident = $name:literal $([$unit:literal])?,)*) => {
-        /// A count or sum in a [`Tally`].
+        /// A count or an integer sum in a [`Tally`].
         ///
-        /// All are whole numbers, so tallies added in any order, by any number of threads, shards or machines, are
-        /// equal.
+        /// The sum of tallies does not depend on the order in which threads, shards or machines add them.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Count {
             $($(#[doc = $about])+ $count,)*
@@ -110,7 +110,7 @@ counts! {
     Within20 = "in_20",
 }
 
-/// The delays N of `within_N` in chars, each with the count of loops ended within N but not within the previous N.
+/// The delays N of `within_N` in chars, with the count of loops ended within N, but not within the previous N.
 const WITHIN_CHARS: [(u64, Count); 6] = [
     (100, Count::Within100),
     (200, Count::Within200),
@@ -120,7 +120,8 @@ const WITHIN_CHARS: [(u64, Count); 6] = [
     (5000, Count::Within5000),
 ];
 
-/// The delays N of `within_N` in calls and turns, each with its count as in [`WITHIN_CHARS`].
+/// The delays N of `within_N` in calls and turns, with the count of loops ended within N, but not within the previous
+/// N.
 const WITHIN_STEPS: [(u64, Count); 4] = [
     (2, Count::Within2),
     (5, Count::Within5),
@@ -132,7 +133,7 @@ impl Count {
     /// Number of counts.
     pub const N: usize = Self::ALL.len();
 
-    /// The counts that sum to the loops.
+    /// The counts whose sum is the number of loops.
     pub const LOOPS: [Self; 5] = [
         Self::Hit,
         Self::Premature,
@@ -141,15 +142,15 @@ impl Count {
         Self::Earlier,
     ];
 
-    /// The counts that sum to the clean transcripts.
+    /// The counts whose sum is the number of clean transcripts.
     pub const CLEAN: [Self; 2] = [Self::FalseAlarm, Self::Quiet];
 
-    /// The counts that sum to the wrong alarms.
+    /// The counts whose sum is the number of wrong alarms.
     pub const WRONG: [Self; 3] = [Self::FalseAlarm, Self::Premature, Self::Stale];
 
-    /// Returns the delays N of `within_N` in a unit, in ascending order.
+    /// Returns the delays N of `within_N` in a unit, in ascending order, each with its count.
     ///
-    /// Each has the count of loops ended within N but not within the previous N.
+    /// The count has the loops ended within N, but not within the previous N.
     pub fn withins(unit: Unit) -> &'static [(u64, Self)] {
         match unit {
             Unit::Chars => &WITHIN_CHARS,
@@ -157,8 +158,8 @@ impl Count {
         }
     }
 
-    /// Returns the count of the least `within_N` that includes a delay.
-    pub(crate) fn within(unit: Unit, delay: u64) -> Option<Self> {
+    /// Returns the count of the smallest `within_N` that includes a delay.
+    pub(crate) fn of_delay(unit: Unit, delay: u64) -> Option<Self> {
         let mut rising = Self::withins(unit).iter();
         let (_, count) = rising.find(|(n, _)| delay <= *n)?;
         Some(*count)
@@ -182,12 +183,12 @@ impl From<Verdict> for Count {
     }
 }
 
-/// Counts and sums over some transcripts under one setting, read as `tally[Count::Hit]`.
+/// Counts and sums over some transcripts under one setting. A count is read as `tally[Count::Hit]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally([i64; Count::N]);
 
 impl Tally {
-    /// Counts one outcome.
+    /// Creates the tally of one outcome.
     pub fn from_outcome(outcome: &Outcome) -> Self {
         let mut tally = Self::default();
         tally[Count::Transcripts] = 1;
@@ -216,7 +217,7 @@ impl Tally {
 
     /// Returns the number of scored loops: `hit`, `premature`, `stale`, `miss` and `earlier`.
     ///
-    /// The number is the same for every setting that fails on no transcript.
+    /// All settings that fail on no transcript have the same number of loops.
     pub fn loops(&self) -> u64 {
         self.sum(&Count::LOOPS)
     }
@@ -226,7 +227,7 @@ impl Tally {
         self.sum(&Count::CLEAN)
     }
 
-    /// Returns the number of transient transcripts, which have no loop.
+    /// Returns the number of transcripts with a transient repetition and no loop.
     pub fn transient(&self) -> u64 {
         let stopped = self
             .get(Count::TransientStop)
@@ -239,12 +240,12 @@ impl Tally {
         self.sum(&Count::WRONG)
     }
 
-    /// Returns a count, or 0 if a subtraction left it negative.
+    /// Returns a count, or 0 if the count is negative after a subtraction.
     pub fn get(&self, count: Count) -> u64 {
         u64::try_from(self[count]).unwrap_or(0)
     }
 
-    /// Returns a tally with only some of the counts; the others are 0.
+    /// Returns a tally with only some of the counts. All other counts are 0.
     pub(crate) fn only(&self, counts: &BTreeSet<Count>) -> Self {
         let mut some = Self::default();
         for count in counts {
@@ -253,12 +254,12 @@ impl Tally {
         some
     }
 
-    /// Returns the count at a place, the number of the count in [`Count::ALL`].
-    pub(crate) fn slot(&mut self, place: usize) -> &mut i64 {
-        &mut self.0[place]
+    /// Returns the count with this index in [`Count::ALL`].
+    pub(crate) fn count_at(&mut self, index: usize) -> &mut i64 {
+        &mut self.0[index]
     }
 
-    /// Returns the counts that are not 0, with their places.
+    /// Returns the counts that are not 0, with their indices in [`Count::ALL`].
     pub(crate) fn nonzero(&self) -> impl Iterator<Item = (usize, i64)> {
         let counts = self.0.iter().copied().enumerate();
         counts.filter(|(_, n)| *n != 0)
@@ -269,7 +270,7 @@ impl Tally {
     }
 }
 
-/// Converts a sum. Corpora are far below 2^63 chars.
+/// Converts a sum to a signed number. Corpora are far below 2^63 chars.
 fn to_signed(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! [`Evidence`]: cases and the decisions of every setting, side by side.
+//! [`Evidence`]: the cases of a run, and the decisions of every setting on them.
 
 use std::collections::BTreeMap;
 
@@ -8,31 +8,31 @@ use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
 use crate::tally::{BlockTrial, Tally};
 use crate::truth::Case;
 
-/// Cases and the records of one run over them, in the same order.
+/// The cases of a run and their records, in the same order.
 #[derive(Clone, Copy, Debug)]
 pub struct Evidence<'a> {
-    /// The settings.
+    /// The plan with the settings of the run.
     pub plan: &'a Plan,
     /// The cases with their labels.
     pub cases: &'a [Case],
-    /// The decisions of the settings.
+    /// The decisions of the settings on each case.
     pub records: &'a [Record],
 }
 
-/// Error for cases and records of different transcripts.
+/// The error for cases and records of different transcripts.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("case {index} is of {case}, its record of {record}")]
 pub struct Mismatch {
-    /// The index of the first difference.
+    /// The index of the first pair that differs.
     pub index: usize,
-    /// The case's transcript, or `nothing`.
+    /// The transcript of the case, or `nothing`.
     pub case: String,
-    /// The record's transcript, or `nothing`.
+    /// The transcript of the record, or `nothing`.
     pub record: String,
 }
 
 impl<'a> Evidence<'a> {
-    /// Joins cases and records.
+    /// Joins the cases and the records of a run.
     ///
     /// # Errors
     /// They are not of the same transcripts in the same order.
@@ -41,9 +41,9 @@ impl<'a> Evidence<'a> {
             let case = cases.get(i).map(|c| &*c.id);
             (case, records.get(i).map(|r| &*r.transcript))
         };
-        let parted = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
+        let differing = (0..cases.len().max(records.len())).find(|i| ids(*i).0 != ids(*i).1);
         let name = |id: Option<&str>| id.unwrap_or("nothing").to_owned();
-        match parted {
+        match differing {
             None => Ok(Self {
                 plan,
                 cases,
@@ -79,20 +79,20 @@ impl<'a> Evidence<'a> {
         BlockTrial {
             case: &self.cases[case],
             decided: &self.records[case].blocks[block],
-            watch: self.watch(block, case),
+            watch: self.channels(block, case),
         }
     }
 
-    /// Returns the channels that a block's settings read of a case. They depend on the guard of the case's model.
-    fn watch(&self, block: usize, case: usize) -> ReadChannels {
+    /// Returns the channels that a block's settings read of a case. They depend on the case's model.
+    fn channels(&self, block: usize, case: usize) -> ReadChannels {
         let guard = self.plan.blocks()[block].guard(self.cases[case].work());
         ReadChannels::new(|channel| guard.watches(channel))
     }
 
-    /// Returns the outcomes of one setting on the chosen cases, for reported settings.
+    /// Returns the outcomes of one setting on the picked cases.
     pub fn outcomes(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Vec<Outcome> {
-        let place = self.plan.cell(cell);
-        let outcome = |i: &usize| self.outcome(&place, *i, options);
+        let cell = self.plan.cell(cell);
+        let outcome = |i: &usize| self.outcome(&cell, *i, options);
         pick.iter().map(outcome).collect()
     }
 
@@ -101,15 +101,15 @@ impl<'a> Evidence<'a> {
         self.trial(cell.block, case).outcome(&cell.at, options)
     }
 
-    /// Returns the outcome of one case under a setting that reads the same channels as a block and never alarms.
-    pub(crate) fn quiet(&self, block: usize, case: usize, options: &JudgeOptions) -> Outcome {
-        judge(&self.cases[case], self.watch(block, case), None, options)
+    /// Returns the outcome of one case without an alarm, in the channels that a block's settings read.
+    pub(crate) fn judge_quiet(&self, block: usize, case: usize, options: &JudgeOptions) -> Outcome {
+        judge(&self.cases[case], self.channels(block, case), None, options)
     }
 
-    /// Returns the tally of one setting on the chosen cases.
+    /// Returns the tally of one setting on the picked cases.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        let place = self.plan.cell(cell);
-        let outcomes = pick.iter().map(|i| self.outcome(&place, *i, options));
+        let cell = self.plan.cell(cell);
+        let outcomes = pick.iter().map(|i| self.outcome(&cell, *i, options));
         outcomes.map(|outcome| Tally::from_outcome(&outcome)).sum()
     }
 }

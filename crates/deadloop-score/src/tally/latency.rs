@@ -1,14 +1,14 @@
-//! Latencies of hits: exact nearest-rank quantiles, for one setting or a block.
+//! Latencies of hits, and their exact quantiles by nearest rank.
 
 use crate::judge::{Outcome, Verdict};
 use crate::tally::Tally;
 
-/// The quantiles of every table.
+/// The quantiles of the latency in every table.
 pub const RANKS: [f64; 2] = [0.5, 0.9];
 
-/// The median and the 90th percentile over all loops, in the unit of the row.
+/// The median and the 90th percentile of the latency over all loops, in the unit of the row.
 ///
-/// `None` without loops. Infinite, written `never`, if the rank falls among the loops that are not hits.
+/// `None` without loops. Infinite, written `never`, if too few loops are hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quantiles {
     /// The median.
@@ -17,33 +17,34 @@ pub struct Quantiles {
     pub p90: Option<f64>,
 }
 
-/// Returns the nearest rank of the quantile `q` among `n`, from 1: the least k with k >= q·n. `None` if `n` is 0.
+/// Returns the nearest rank of the quantile `q` of `n` values, from 1. `None` if `n` is 0.
 ///
-/// The median of 5 is the 3rd, of 4 the 2nd; the 90th percentile of 20 is the 18th.
+/// It is the least k with k >= q·n. The median of 5 values is the 3rd, and of 4 the 2nd. The 90th percentile of 20
+/// values is the 18th.
 pub fn rank(q: f64, n: u64) -> Option<u64> {
     // 0.9 x 20 is 18 in exact arithmetic; the slack keeps rounding from making it 19.
     let exact = q * n as f64;
     (n > 0).then(|| ((exact - 1e-9).ceil() as u64).clamp(1, n))
 }
 
-/// A multiset of latencies, in chars.
+/// The latencies of hits, in chars.
 ///
-/// It adds like a [`Tally`], but it grows with the hits. So it is used for reported settings, never for a grid.
+/// Latencies add like a [`Tally`], but they grow with the hits. They are used for reported settings, never for a grid.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies(Vec<u64>);
 
 impl Latencies {
-    /// Collects the latencies of the hits among some outcomes.
+    /// Collects the latencies of the hits in some outcomes.
     pub fn from_outcomes<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>) -> Self {
         let mut all = Self::default();
-        outcomes.into_iter().for_each(|outcome| all.add(outcome));
+        outcomes.into_iter().for_each(|one| all.add_hit(one));
         all.sort()
     }
 
-    /// Adds the latency of a hit. Call [`sort`](Self::sort) before reading.
-    pub(crate) fn add(&mut self, outcome: &Outcome) {
-        let hit = outcome.verdict == Verdict::Hit;
-        self.0.extend(outcome.latency.filter(|_| hit));
+    /// Adds the latency of an outcome if it is a is_hit. Call [`sort`](Self::sort) before reading.
+    pub(crate) fn add_hit(&mut self, outcome: &Outcome) {
+        let is_hit = outcome.verdict == Verdict::Hit;
+        self.0.extend(outcome.latency.filter(|_| is_hit));
     }
 
     /// Sorts the latencies.
@@ -57,14 +58,14 @@ impl Latencies {
         &self.0
     }
 
-    /// Returns the quantiles over all loops of `tally`. A loop that is not a hit counts as infinite.
+    /// Returns the quantiles over all loops of `tally`. The latency of a loop without a hit is infinite.
     pub fn of_loops(&self, tally: &Tally) -> Quantiles {
-        let at = |q| rank(q, tally.loops()).map(|k| self.nth(k));
+        let at = |q| rank(q, tally.loops()).map(|k| self.value_at_rank(k));
         let [p50, p90] = RANKS.map(at);
         Quantiles { p50, p90 }
     }
 
-    fn nth(&self, k: u64) -> f64 {
+    fn value_at_rank(&self, k: u64) -> f64 {
         let index = usize::try_from(k - 1).unwrap_or(usize::MAX);
         self.0
             .get(index)

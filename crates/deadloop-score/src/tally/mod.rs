@@ -1,7 +1,6 @@
-//! Counts that add: [`Tally`] and, for whole blocks, [`tallies`].
+//! Counts of outcomes: [`Tally`] for one setting, and [`tallies`] for all settings of a block.
 //!
-//! Tallies are the only state behind every score. [`tallies`] counts all cells of a block at once, without a loop over
-//! cells.
+//! Every score is computed from a tally. [`tallies`] counts all cells of a block at once, without a loop over cells.
 
 mod any_evidence;
 mod counts;
@@ -16,5 +15,5 @@ pub use counts::{Count, Tally};
 pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use packed::{PackedEvidence, PackedRecords, unpacked};
-pub(crate) use paint::{Canvas, Painter};
+pub(crate) use paint::{BoxAccumulator, MergedGrid};
 pub use sheet::{BlockTrial, LatencySheet, Sheet, tallies, tallies_and_latencies};

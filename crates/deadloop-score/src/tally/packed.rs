@@ -1,6 +1,6 @@
 //! [`PackedRecords`]: the records of a corpus, in some ten bytes per case.
 //!
-//! A replay of a million transcripts holds a million of these. Each is unpacked only while it is used.
+//! A replay of a million transcripts holds a million packed records. A record is unpacked only while it is used.
 
 use std::collections::BTreeMap;
 
@@ -9,14 +9,15 @@ use deadloop_replay::detect::harness::Cursor;
 use deadloop_replay::{BlockDecision, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};
-use crate::tally::sheet::{LatencySheet, Sheet, changes, sum_boxes};
+use crate::tally::sheet::{LatencySheet, Sheet, box_changes, sheets_from_sums};
 use crate::tally::{AnyEvidence, BlockTrial, Mismatch, Tally};
 use crate::truth::{
-    ByteReader, Case, CaseSet, PackedCases, StringPool, put_float, put_kind, put_list, put_maybe,
-    put_number, put_option, put_place, put_seen, put_text, take_kind, take_place, take_seen,
+    ByteReader, Case, CaseSet, PackedCases, StringPool, put_index_of, put_kind, put_lengths,
+    put_list, put_number, put_option, put_optional_float, put_optional_number, put_text,
+    read_by_index, read_kind, read_lengths,
 };
 
-/// Packed records: the decisions of every block on each case, in the order of the cases.
+/// The packed decisions of every block on each case, in the order of the cases.
 #[derive(Clone, Debug, Default)]
 pub struct PackedRecords(StringPool);
 
@@ -24,13 +25,13 @@ impl PackedRecords {
     /// Adds the decisions of all blocks on the next case.
     pub fn push(&mut self, blocks: &[BlockDecision]) {
         self.0.push(|to| {
-            let mut one = Vec::new();
+            let mut packed = Vec::new();
             for decided in blocks {
-                one.clear();
-                put_decided(decided, &mut one);
+                packed.clear();
+                put_decision(decided, &mut packed);
                 // The length lets a reader skip a block without unpacking it.
-                put_number(one.len() as u64, to);
-                to.extend(&one);
+                put_number(packed.len() as u64, to);
+                to.extend(&packed);
             }
         });
     }
@@ -44,20 +45,20 @@ impl PackedRecords {
     pub fn decided(&self, case: usize, block: usize) -> BlockDecision {
         let mut bytes = self.0.at(case);
         for _ in 0..block {
-            let length = bytes.size();
+            let length = bytes.read_size();
             bytes.read_up_to(length);
         }
-        take_next(&mut bytes)
+        take_sized(&mut bytes)
     }
 
     /// Returns the decisions of each block on a case.
     pub fn all(&self, case: usize, blocks: usize) -> Vec<BlockDecision> {
         let mut bytes = self.0.at(case);
-        (0..blocks).map(|_| take_next(&mut bytes)).collect()
+        (0..blocks).map(|_| take_sized(&mut bytes)).collect()
     }
 }
 
-/// Packed cases and packed records, side by side.
+/// The packed cases of a run, and their packed records.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedEvidence<'a> {
     plan: &'a Plan,
@@ -66,10 +67,10 @@ pub struct PackedEvidence<'a> {
 }
 
 impl<'a> PackedEvidence<'a> {
-    /// Joins cases and records that were packed in the same order.
+    /// Joins the cases and the records of a run, which were packed in the same order.
     ///
     /// # Errors
-    /// Their numbers differ.
+    /// The numbers of cases and records differ.
     pub fn new(
         plan: &'a Plan,
         cases: &'a PackedCases,
@@ -108,11 +109,11 @@ impl AnyEvidence for PackedEvidence<'_> {
         self.cases
     }
 
-    fn on_trial<T>(&self, block: usize, case: usize, look: impl FnOnce(BlockTrial<'_>) -> T) -> T {
+    fn on_trial<T>(&self, block: usize, case: usize, visit: impl FnOnce(BlockTrial<'_>) -> T) -> T {
         let decided = self.records.decided(case, block);
         self.cases.on(case, |case| {
             let guard = self.plan.blocks()[block].guard(case.work());
-            look(BlockTrial {
+            visit(BlockTrial {
                 case,
                 decided: &decided,
                 watch: ReadChannels::new(|channel| guard.watches(channel)),
@@ -124,7 +125,7 @@ impl AnyEvidence for PackedEvidence<'_> {
         self.records.decided(case, block).regions.len()
     }
 
-    /// Sums equal boxes at once. A plan of few settings has few different boxes, whatever the corpus.
+    /// Sums equal boxes first. A plan of few settings has few different boxes, whatever the corpus.
     fn painted(
         &self,
         block: usize,
@@ -135,7 +136,7 @@ impl AnyEvidence for PackedEvidence<'_> {
         let mut boxes: BTreeMap<(Vec<u16>, Vec<u16>), BoxSum> = BTreeMap::new();
         for case in pick {
             self.on_trial(block, *case, |trial| {
-                let (own, changed) = changes(trial, options);
+                let (own, changed) = box_changes(trial, options);
                 base += own;
                 for (region, tally, hit) in changed {
                     let ends = (region.lo.clone(), region.hi.clone());
@@ -155,11 +156,11 @@ impl AnyEvidence for PackedEvidence<'_> {
             changes.push((region, sum.tally));
         }
         let shape = self.plan.blocks()[block].shape();
-        sum_boxes(&shape, base, &changes, &hits)
+        sheets_from_sums(&shape, base, &changes, &hits)
     }
 }
 
-/// The sum of equal boxes: their changes, and the number of hits at each latency.
+/// The sum of equal boxes: the change of their tallies, and the number of hits at each latency.
 #[derive(Default)]
 struct BoxSum {
     tally: Tally,
@@ -167,7 +168,7 @@ struct BoxSum {
 }
 
 /// Packs the decisions of one block. Nothing is written if they are empty.
-fn put_decided(decided: &BlockDecision, to: &mut Vec<u8>) {
+fn put_decision(decided: &BlockDecision, to: &mut Vec<u8>) {
     if *decided == BlockDecision::default() {
         return;
     }
@@ -181,19 +182,19 @@ fn put_decided(decided: &BlockDecision, to: &mut Vec<u8>) {
     put_list(&decided.details, put_detail, to);
 }
 
-fn take_decided(from: &mut ByteReader<'_>) -> BlockDecision {
+fn take_decision(from: &mut ByteReader<'_>) -> BlockDecision {
     BlockDecision {
-        stops: from.list(take_stop),
-        regions: from.list(take_region),
-        error: from.option(|from| from.text().to_owned()),
-        details: from.list(|from| (from.size(), from.text().to_owned())),
+        stops: from.read_list(take_stop),
+        regions: from.read_list(take_region),
+        error: from.read_option(|from| from.read_text().to_owned()),
+        details: from.read_list(|from| (from.read_size(), from.read_text().to_owned())),
     }
 }
 
-/// Unpacks the decisions of one block, which follow their length.
-fn take_next(from: &mut ByteReader<'_>) -> BlockDecision {
-    let length = from.size();
-    take_decided(&mut ByteReader(from.read_up_to(length)))
+/// Unpacks the length of a block's decisions, then the decisions.
+fn take_sized(from: &mut ByteReader<'_>) -> BlockDecision {
+    let length = from.read_size();
+    take_decision(&mut ByteReader(from.read_up_to(length)))
 }
 
 fn put_region(region: &Region, to: &mut Vec<u8>) {
@@ -204,16 +205,16 @@ fn put_region(region: &Region, to: &mut Vec<u8>) {
 }
 
 fn take_region(from: &mut ByteReader<'_>) -> Region {
-    let end = |from: &mut ByteReader<'_>| u16::try_from(from.number()).unwrap_or(u16::MAX);
+    let end = |from: &mut ByteReader<'_>| u16::try_from(from.read_number()).unwrap_or(u16::MAX);
     Region {
-        stop: from.size(),
-        lo: from.list(end),
-        hi: from.list(end),
+        stop: from.read_size(),
+        lo: from.read_list(end),
+        hi: from.read_list(end),
     }
 }
 
 fn put_stop(stop: &Stop, to: &mut Vec<u8>) {
-    put_place(&Channel::ALL, stop.channel, to);
+    put_index_of(&Channel::ALL, stop.channel, to);
     put_kind(stop.kind, to);
     put_number(stop.member as u64, to);
     put_moment(&stop.exact, to);
@@ -222,9 +223,9 @@ fn put_stop(stop: &Stop, to: &mut Vec<u8>) {
 
 fn take_stop(from: &mut ByteReader<'_>) -> Stop {
     Stop {
-        channel: take_place(&Channel::ALL, from),
-        kind: take_kind(from),
-        member: from.size(),
+        channel: read_by_index(&Channel::ALL, from),
+        kind: read_kind(from),
+        member: from.read_size(),
         exact: take_moment(from),
         delivered: take_moment(from),
     }
@@ -233,24 +234,24 @@ fn take_stop(from: &mut ByteReader<'_>) -> Stop {
 fn put_moment(moment: &Moment, to: &mut Vec<u8>) {
     put_number(moment.place.event, to);
     put_number(moment.place.offset, to);
-    put_seen(&moment.seen, to);
-    put_float(moment.t_ms, to);
-    put_maybe(moment.tokens, to);
+    put_lengths(&moment.seen, to);
+    put_optional_float(moment.t_ms, to);
+    put_optional_number(moment.tokens, to);
 }
 
 fn take_moment(from: &mut ByteReader<'_>) -> Moment {
     Moment {
         place: Cursor {
-            event: from.number(),
-            offset: from.number(),
+            event: from.read_number(),
+            offset: from.read_number(),
         },
-        seen: take_seen(from),
-        t_ms: from.float(),
-        tokens: from.maybe(),
+        seen: read_lengths(from),
+        t_ms: from.read_optional_float(),
+        tokens: from.read_optional_number(),
     }
 }
 
-/// Unpacks the records of `cases`, in their order.
+/// Unpacks the records of `cases`, in the order of the cases.
 pub fn unpacked(cases: &[Case], records: &PackedRecords, plan: &Plan) -> Vec<Record> {
     let blocks = plan.blocks().len();
     let record = |(index, case): (usize, &Case)| Record {

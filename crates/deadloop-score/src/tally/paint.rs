@@ -1,25 +1,25 @@
-//! Sums over boxes of cells by a k-dimensional difference array.
+//! Sums over boxes of cells, by a k-dimensional difference array.
 //!
-//! Adding a box changes its 2^k corners (fewer where it touches the grid's far edge). After all boxes are added, one
-//! running sum along each axis leaves in every cell the sum over the boxes that cover it. So B boxes over C cells cost
-//! B·2^k + k·C additions per field. A loop over cells would cost one for each cell of each box.
+//! Adding a box changes its 2^k corners (fewer where the box touches the grid's far edge). After all boxes are added,
+//! one running sum along each axis leaves in every cell the sum over the boxes that cover it. So B boxes over C cells
+//! cost B·2^k + k·C additions per field. A loop over cells would cost one addition for each cell of each box.
 //!
-//! Axes are cut only where some box begins or ends: values that no box distinguishes share a cell. A model with a dozen
-//! transcripts has few boxes, so its grid is small however large the sweep.
+//! Axes are cut only where some box begins or ends, so values that no box distinguishes share a cell. A model with a
+//! dozen transcripts has few boxes, so its merged grid is small even in a large sweep.
 
 use deadloop_replay::Region;
 
-/// A grid of cells whose axes are merged between the cuts of some boxes.
+/// A grid of cells in which neighbouring cells are merged if no box separates them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Canvas {
+pub(crate) struct MergedGrid {
     /// The merged index times the axis's stride, for each axis and value.
     offsets: Vec<Vec<usize>>,
     /// Number of merged values of each axis.
     shape: Vec<usize>,
 }
 
-impl Canvas {
-    /// Creates the canvas of `boxes` in a grid of this shape.
+impl MergedGrid {
+    /// Creates the merged grid of `boxes` in a grid of this shape.
     pub(crate) fn new<'r>(shape: &[usize], boxes: impl Iterator<Item = &'r Region>) -> Self {
         let mut cuts: Vec<Vec<bool>> = shape.iter().map(|n| vec![false; n + 1]).collect();
         for region in boxes {
@@ -28,29 +28,29 @@ impl Canvas {
                 cut[usize::from(region.hi[axis])] = true;
             }
         }
-        let mut canvas = Self {
+        let mut grid = Self {
             offsets: cuts.iter().map(|cut| merge_indices(cut)).collect(),
             shape: Vec::new(),
         };
-        canvas.shape = canvas
+        grid.shape = grid
             .offsets
             .iter()
             .map(|o| o.last().map_or(0, |i| i + 1))
             .collect();
         let mut stride = 1;
-        for (offsets, n) in canvas.offsets.iter_mut().zip(&canvas.shape).rev() {
+        for (offsets, n) in grid.offsets.iter_mut().zip(&grid.shape).rev() {
             offsets.iter_mut().for_each(|i| *i *= stride);
             stride *= n;
         }
-        canvas
+        grid
     }
 
-    /// Returns the number of merged cells: at most that of the grid, and 1 without axes.
+    /// Returns the number of merged cells. A grid without axes has one.
     pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
-    /// Returns the merged cell of a cell of the grid.
+    /// Returns the index of the merged cell that contains a cell.
     pub(crate) fn index(&self, at: &[u16]) -> usize {
         at.iter()
             .zip(&self.offsets)
@@ -58,7 +58,7 @@ impl Canvas {
             .sum()
     }
 
-    /// Returns the cells per step of each axis.
+    /// Returns the number of merged cells per step of each axis.
     fn strides(&self) -> Vec<usize> {
         let mut strides = vec![1; self.shape.len()];
         for axis in (1..self.shape.len()).rev() {
@@ -73,8 +73,8 @@ impl Canvas {
         (at(region.lo[axis]).unwrap_or(0), at(region.hi[axis]))
     }
 
-    /// Calls `run(first, n)` for each row of neighbouring merged cells of a box.
-    pub(crate) fn each_row(&self, region: &Region, mut run: impl FnMut(usize, usize)) {
+    /// Calls `visit` with the first merged cell and the length of each row of a box.
+    pub(crate) fn for_each_row(&self, region: &Region, mut visit: impl FnMut(usize, usize)) {
         let strides = self.strides();
         let span = |axis: usize| {
             let (lo, hi) = self.offsets_of(region, axis);
@@ -83,14 +83,14 @@ impl Canvas {
         };
         let spans: Vec<_> = (0..self.shape.len()).map(span).collect();
         let Some(((lo, end, _), outer)) = spans.split_last() else {
-            return run(0, 1);
+            return visit(0, 1);
         };
         let mut at: Vec<usize> = outer.iter().map(|(lo, ..)| *lo).collect();
         if spans.iter().any(|(lo, end, _)| lo >= end) {
             return;
         }
         loop {
-            run(at.iter().sum::<usize>() + lo, end - lo);
+            visit(at.iter().sum::<usize>() + lo, end - lo);
             if !advance(&mut at, outer) {
                 return;
             }
@@ -98,7 +98,7 @@ impl Canvas {
     }
 }
 
-/// Advances to the next combination of offsets, the last axis fastest. Returns `false` after the last.
+/// Advances to the next combination of offsets, the last axis fastest. Returns `false` after the last combination.
 fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
     for (x, (lo, end, stride)) in at.iter_mut().zip(spans).rev() {
         *x += stride;
@@ -110,58 +110,61 @@ fn advance(at: &mut [usize], spans: &[(usize, usize, usize)]) -> bool {
     false
 }
 
-/// Returns the merged index of each value of an axis that is cut before the marked values.
+/// Returns the merged index of each value of an axis. `cut` holds whether a new merged value begins at each value.
 fn merge_indices(cut: &[bool]) -> Vec<usize> {
     let values = cut.len() - 1;
     let mut index = 0;
-    let mut of = |value: usize| {
+    let mut merged = |value: usize| {
         index += usize::from(value > 0 && cut[value]);
         index
     };
-    (0..values).map(&mut of).collect()
+    (0..values).map(&mut merged).collect()
 }
 
-/// An accumulator of integers over boxes.
+/// An accumulator of integers over boxes of cells.
 ///
-/// One painter serves any number of canvases in turn and keeps its memory: 8 bytes for each merged cell and field.
+/// It can be used for several grids in turn and keeps its memory, which is 8 bytes for each merged cell and field.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Painter {
+pub(crate) struct BoxAccumulator {
+    /// The fields of each merged cell, cell by cell.
     sums: Vec<i64>,
+    /// Number of fields per cell.
     fields: usize,
+    /// The corners of the current box. The flag is whether the amounts are subtracted there.
     corners: Vec<(usize, bool)>,
 }
 
-impl Painter {
-    /// Starts a new picture with `fields` numbers per cell.
-    pub(crate) fn start(&mut self, canvas: &Canvas, fields: usize) {
+impl BoxAccumulator {
+    /// Clears all sums and prepares `fields` numbers per merged cell.
+    pub(crate) fn reset(&mut self, grid: &MergedGrid, fields: usize) {
         self.fields = fields;
         self.sums.clear();
-        self.sums.resize(canvas.len() * fields, 0);
+        self.sums.resize(grid.len() * fields, 0);
     }
 
-    /// Adds `(field, n)` to every cell of a box.
-    pub(crate) fn add(&mut self, canvas: &Canvas, region: &Region, amounts: &[(usize, i64)]) {
+    /// Adds amounts to fields of every cell of a box.
+    pub(crate) fn add_box(&mut self, grid: &MergedGrid, region: &Region, amounts: &[(usize, i64)]) {
         self.corners.clear();
         self.corners.push((0, false));
-        for axis in 0..canvas.shape.len() {
-            let (lo, hi) = canvas.offsets_of(region, axis);
+        for axis in 0..grid.shape.len() {
+            let (lo, hi) = grid.offsets_of(region, axis);
             for i in 0..self.corners.len() {
-                let (at, minus) = self.corners[i];
+                let (at, is_negative) = self.corners[i];
                 self.corners[i].0 = at + lo;
-                self.corners.extend(hi.map(|hi| (at + hi, !minus)));
+                self.corners.extend(hi.map(|hi| (at + hi, !is_negative)));
             }
         }
-        for (at, minus) in &self.corners {
+        for (at, is_negative) in &self.corners {
             let cell = &mut self.sums[at * self.fields..][..self.fields];
             for (field, n) in amounts {
-                cell[*field] += if *minus { -n } else { *n };
+                cell[*field] += if *is_negative { -n } else { *n };
             }
         }
     }
 
-    /// Runs the sums. Afterwards [`cell`](Self::cell) is valid, and adding is not.
-    pub(crate) fn finish(&mut self, canvas: &Canvas) {
-        for (n, stride) in canvas.shape.iter().zip(canvas.strides()) {
+    /// Computes the running sums. [`cell`](Self::cell) is valid only afterwards, and no box may be added any more.
+    pub(crate) fn compute_sums(&mut self, grid: &MergedGrid) {
+        for (n, stride) in grid.shape.iter().zip(grid.strides()) {
             let slab = stride * self.fields;
             for chunk in self.sums.chunks_exact_mut((n * slab).max(1)) {
                 for i in 1..*n {
@@ -176,7 +179,7 @@ impl Painter {
         }
     }
 
-    /// Returns the sums of a merged cell.
+    /// Returns the fields of a merged cell.
     pub(crate) fn cell(&self, index: usize) -> &[i64] {
         &self.sums[index * self.fields..][..self.fields]
     }
@@ -215,30 +218,30 @@ mod tests {
     proptest! {
         #[test]
         fn a_painted_cell_is_the_sum_of_the_boxes_that_cover_it((shape, boxes) in grids()) {
-            let canvas = Canvas::new(&shape, boxes.iter().map(|(r, _)| r));
-            let mut painter = Painter::default();
-            painter.start(&canvas, 2);
+            let grid = MergedGrid::new(&shape, boxes.iter().map(|(r, _)| r));
+            let mut accumulator = BoxAccumulator::default();
+            accumulator.reset(&grid, 2);
             for (region, n) in &boxes {
-                painter.add(&canvas, region, &[(0, *n), (1, 1)]);
+                accumulator.add_box(&grid, region, &[(0, *n), (1, 1)]);
             }
-            painter.finish(&canvas);
+            accumulator.compute_sums(&grid);
             for at in cells(&shape) {
                 let over: Vec<i64> =
                     boxes.iter().filter(|(r, _)| covers(r, &at)).map(|(_, n)| *n).collect();
                 let want = [over.iter().sum(), over.len() as i64];
-                prop_assert_eq!(painter.cell(canvas.index(&at)), want, "{:?}", at);
+                prop_assert_eq!(accumulator.cell(grid.index(&at)), want, "{:?}", at);
             }
-            prop_assert!(canvas.len() <= shape.iter().product());
+            prop_assert!(grid.len() <= shape.iter().product());
         }
 
         #[test]
         fn the_rows_of_a_box_are_its_cells_once_each((shape, boxes) in grids()) {
-            let canvas = Canvas::new(&shape, boxes.iter().map(|(r, _)| r));
+            let grid = MergedGrid::new(&shape, boxes.iter().map(|(r, _)| r));
             for (region, _) in &boxes {
-                let mut seen = vec![0; canvas.len()];
-                canvas.each_row(region, |first, n| seen[first..first + n].iter_mut().for_each(|c| *c += 1));
+                let mut seen = vec![0; grid.len()];
+                grid.for_each_row(region, |first, n| seen[first..first + n].iter_mut().for_each(|c| *c += 1));
                 for at in cells(&shape) {
-                    prop_assert_eq!(seen[canvas.index(&at)], i32::from(covers(region, &at)));
+                    prop_assert_eq!(seen[grid.index(&at)], i32::from(covers(region, &at)));
                 }
             }
         }
@@ -251,10 +254,10 @@ mod tests {
             hi: vec![20, 7],
             stop: 0,
         };
-        let canvas = Canvas::new(&[1000, 7], [&region].into_iter());
-        assert_eq!(canvas.len(), 3);
-        assert_eq!(canvas.index(&[9, 3]), 0);
-        assert_eq!(canvas.index(&[19, 0]), 1);
-        assert_eq!(canvas.index(&[999, 6]), 2);
+        let grid = MergedGrid::new(&[1000, 7], [&region].into_iter());
+        assert_eq!(grid.len(), 3);
+        assert_eq!(grid.index(&[9, 3]), 0);
+        assert_eq!(grid.index(&[19, 0]), 1);
+        assert_eq!(grid.index(&[999, 6]), 2);
     }
 }

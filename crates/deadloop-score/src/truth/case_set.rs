@@ -4,22 +4,22 @@ use std::borrow::Borrow;
 
 use crate::truth::Case;
 
-/// Cases in order, read one at a time. A packed case is unpacked only while it is read.
+/// A sequence of cases that are read one at a time. A packed case is unpacked only while it is read.
 pub trait CaseSet {
     /// Returns the number of cases.
     fn number(&self) -> usize;
 
-    /// Calls `look` with one case, by index.
-    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T;
+    /// Calls `visit` with the case at an index, and returns its result.
+    fn on<T>(&self, index: usize, visit: impl FnOnce(&Case) -> T) -> T;
 
-    /// Calls `look` with each case, in order.
-    fn each(&self, mut look: impl FnMut(usize, &Case)) {
-        (0..self.number()).for_each(|index| self.on(index, |case| look(index, case)));
+    /// Calls `visit` with each case and its index, in order.
+    fn each(&self, mut visit: impl FnMut(usize, &Case)) {
+        (0..self.number()).for_each(|index| self.on(index, |case| visit(index, case)));
     }
 
-    /// Returns whether `is` is true for a case. Later cases are not read.
-    fn any(&self, mut is: impl FnMut(&Case) -> bool) -> bool {
-        (0..self.number()).any(|index| self.on(index, &mut is))
+    /// Returns whether `matches` is true for a case. Later cases are not read.
+    fn any(&self, mut matches: impl FnMut(&Case) -> bool) -> bool {
+        (0..self.number()).any(|index| self.on(index, &mut matches))
     }
 }
 
@@ -28,8 +28,8 @@ impl<C: Borrow<Case>> CaseSet for [C] {
         self.len()
     }
 
-    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
-        look(self[index].borrow())
+    fn on<T>(&self, index: usize, visit: impl FnOnce(&Case) -> T) -> T {
+        visit(self[index].borrow())
     }
 }
 
@@ -38,7 +38,7 @@ impl CaseSet for Vec<Case> {
         self.len()
     }
 
-    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
-        look(&self[index])
+    fn on<T>(&self, index: usize, visit: impl FnOnce(&Case) -> T) -> T {
+        visit(&self[index])
     }
 }

@@ -10,15 +10,14 @@ use serde_json::Value;
 use std::cmp::Ordering;
 
 use crate::truth::{
-    CaseSet, Class, LabelRow, LabelsFile, PlacedLabel, REVIEW, Span, Timeline, Truth, WireLabel,
-    add_problem, clock, combine_classes,
+    CaseSet, Class, LabelRow, LabelsFile, LocatedLabel, REVIEW, Span, Timeline, Truth, WireLabel,
+    add_problem, combine_classes, position_time,
 };
 
-/// A transcript for scoring: its names, its lengths and its label.
+/// A transcript for scoring, with its names, its lengths and its label.
 ///
-/// A corpus of a hundred thousand transcripts is a hundred thousand of these in memory, without any text.
-///
-/// Its JSON is a shard's record of a transcript, with kinds, classes and channels by name.
+/// A corpus of a hundred thousand transcripts is as many cases in memory, without any text. The JSON of a case is a
+/// shard's record of a transcript, with kinds, classes and channels by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -35,10 +34,10 @@ pub struct Case {
         with = "names::maybe"
     )]
     pub task: Option<Arc<str>>,
-    /// The sampling profile.
+    /// The profile of the request, such as the temperature or the prompt.
     #[serde(with = "names::maybe")]
     pub profile: Option<Arc<str>>,
-    /// The group, which folds and the bootstrap keep together.
+    /// The group of transcripts that folds and the bootstrap keep together.
     #[serde(with = "names::maybe")]
     pub group: Option<Arc<str>>,
     /// The language.
@@ -47,24 +46,24 @@ pub struct Case {
     /// The split.
     #[serde(with = "names::maybe")]
     pub split: Option<Arc<str>>,
-    /// The recording's `source`, or the `source` of its `meta`.
+    /// The `source` of the recording, or of its `meta`.
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
         with = "names::maybe"
     )]
     pub source: Option<Arc<str>>,
-    /// The values of the fields of a further breakdown (`--by`), in the requested order.
+    /// The values of the fields of `--by`, in the requested order.
     pub by: Vec<Option<String>>,
     /// The order and the lengths of the channels.
     pub timeline: Timeline,
-    /// Whether the time of any event was recorded.
+    /// Whether the time of some event was recorded.
     pub timed: bool,
-    /// The label. `None` if there is none.
+    /// The label of the transcript. `None` without a label.
     pub truth: Option<Truth>,
-    /// The corpus's [`text_hash`]. Two cases with the same hash have the same text in the same channels.
+    /// The hash of the text by [`text_hash`]. Two cases with the same hash have the same text in the same channels.
     pub text: Box<str>,
-    /// The keys that are equal in all copies of the transcript.
+    /// The keys that the copies of the transcript share.
     pub copied: CopyKeys,
 }
 
@@ -77,7 +76,7 @@ pub enum CopyKey {
     Calls(u64),
 }
 
-/// Serialization of shared names as plain text.
+/// Serialization of shared names as strings.
 mod names {
     use std::sync::Arc;
 
@@ -91,7 +90,7 @@ mod names {
         String::deserialize(from).map(Arc::from)
     }
 
-    /// Serialization of optional names, missing ones as null.
+    /// Serialization of optional shared names, with null for a missing name.
     pub(super) mod maybe {
         use std::sync::Arc;
 
@@ -112,13 +111,13 @@ mod names {
     }
 }
 
-/// The set of names that cases share, such as models and groups.
+/// The names that cases share, such as models and groups. Each name is stored once.
 #[derive(Debug, Default)]
 pub struct SharedNames(HashSet<Arc<str>>);
 
 impl SharedNames {
-    /// Returns the shared copy of a name.
-    fn share_name(&mut self, name: Arc<str>) -> Arc<str> {
+    /// Returns the stored copy of a name, and stores a new name.
+    fn intern(&mut self, name: Arc<str>) -> Arc<str> {
         match self.0.get(&name) {
             Some(known) => known.clone(),
             None => {
@@ -135,8 +134,8 @@ impl Case {
     /// Rows of `labels`, the corpus's labels.csv, replace the labels inside the transcripts that they name. `by` names
     /// fields such as `meta.source` or `lang`.
     ///
-    /// Returns every problem with the labels, except those that reading labels.csv has already reported. A transcript
-    /// with a problem has no label, since half of its labels could mislead.
+    /// Also returns every problem with the labels that reading labels.csv has not reported. A transcript with a problem
+    /// has no label, since half of its labels could mislead.
     pub fn from_entry(
         entry: &Entry,
         labels: Option<&LabelsFile>,
@@ -144,13 +143,13 @@ impl Case {
     ) -> (Self, Vec<Problem>) {
         let t = &entry.transcript;
         let mut problems = Vec::new();
-        let placed = match labels.and_then(|file| file.labels_for(&t.id)) {
+        let located = match labels.and_then(|file| file.labels_for(&t.id)) {
             Some(rows) => rows.to_vec(),
-            None => read_inline(entry, &mut problems),
+            None => read_inline_labels(entry, &mut problems),
         };
         let bad = labels.is_some_and(|file| file.is_bad(&t.id));
         let timeline = Timeline::from_events(&t.events);
-        let truth = build_truth(&placed, &t.events, &timeline, &mut problems);
+        let truth = build_truth(&located, &t.events, &timeline, &mut problems);
         let shared = |name: &Option<String>| name.as_deref().map(Arc::from);
         let case = Self {
             id: t.id.as_str().into(),
@@ -173,10 +172,10 @@ impl Case {
         (case, problems)
     }
 
-    /// Replaces the names by shared copies, so that cases with the same `names` store each name once.
+    /// Replaces the names by their copies in `names`, so that cases store each name once.
     #[must_use]
     pub fn sharing(mut self, names: &mut SharedNames) -> Self {
-        self.model = names.share_name(self.model);
+        self.model = names.intern(self.model);
         let own = [
             &mut self.task,
             &mut self.profile,
@@ -186,12 +185,12 @@ impl Case {
             &mut self.source,
         ];
         own.into_iter().for_each(|name| {
-            *name = name.take().map(|name| names.share_name(name));
+            *name = name.take().map(|name| names.intern(name));
         });
         self
     }
 
-    /// Returns the model and the task.
+    /// Returns the model and the task of the transcript.
     pub fn work(&self) -> ModelTask<'_> {
         ModelTask {
             model: &self.model,
@@ -199,7 +198,7 @@ impl Case {
         }
     }
 
-    /// Returns the group, or the id if there is no group.
+    /// Returns the group, or the id of a case without a group.
     pub fn cluster(&self) -> &str {
         self.group.as_deref().unwrap_or(&self.id)
     }
@@ -209,16 +208,16 @@ impl Case {
         self.truth.as_ref().map(|t| t.class)
     }
 
-    /// Returns the class if things are counted in `unit`. `None` if the case is not scored then.
+    /// Returns the class of the label if output is counted in `unit`. `None` if the case is not scored in this unit.
     pub fn class_in(&self, unit: Unit) -> Option<Class> {
         let truth = self.truth.as_ref()?;
         truth.class_in(unit, || self.length_in(unit) > 0)
     }
 
-    /// Returns the key that copies of a transcript share if things are counted in `unit`.
+    /// Returns the key that the copies of a transcript share if output is counted in `unit`.
     ///
-    /// In calls or turns, copies have the same calls, whatever the text between them. Otherwise they have the same
-    /// text.
+    /// In calls or turns, the copies of a run have the same calls, even with other texts between them. Otherwise copies
+    /// have the same text.
     pub fn copy_key(&self, unit: Unit) -> CopyKey {
         match self.copied.calls {
             Some(calls) if unit != Unit::Chars => CopyKey::Calls(calls),
@@ -226,12 +225,12 @@ impl Case {
         }
     }
 
-    /// Returns the length in `unit`.
+    /// Returns the length of the transcript in `unit`.
     pub(crate) fn length_in(&self, unit: Unit) -> u64 {
         self.timeline.in_unit(unit)
     }
 
-    /// Makes faults of these kinds count as loops, and drops the other faults.
+    /// Makes faults of these kinds count as loops, and drops other faults.
     pub fn notice(&mut self, kinds: &[Kind]) {
         let Some(truth) = &mut self.truth else {
             return;
@@ -240,7 +239,7 @@ impl Case {
     }
 }
 
-/// Returns the mean length of the clean cases, in `unit`. 0 without clean cases.
+/// Returns the mean length of the clean cases, in `unit`. 0 if there are none.
 pub fn mean_clean(cases: &(impl CaseSet + ?Sized), unit: Unit) -> f64 {
     let (mut n, mut sum) = (0_u64, 0_u64);
     cases.each(|_, case| {
@@ -252,7 +251,8 @@ pub fn mean_clean(cases: &(impl CaseSet + ?Sized), unit: Unit) -> f64 {
     if n > 0 { sum as f64 / n as f64 } else { 0.0 }
 }
 
-/// Returns the units of the channels that labels name, in the order of [`Unit::ALL`]. Chars if no label names one.
+/// Returns the units of the channels that labels name, in the order of [`Unit::ALL`]. Only chars if no label names a
+/// channel.
 pub fn units(cases: &(impl CaseSet + ?Sized)) -> Vec<Unit> {
     let mut named = BTreeSet::new();
     cases.each(|_, case| {
@@ -268,8 +268,8 @@ pub fn units(cases: &(impl CaseSet + ?Sized)) -> Vec<Unit> {
     }
 }
 
-/// Reads the labels inside a transcript.
-pub(crate) fn read_inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<PlacedLabel> {
+/// Reads the labels inside a transcript, and adds every problem to `problems`.
+pub(crate) fn read_inline_labels(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<LocatedLabel> {
     let place = &entry.place;
     let labels = match &entry.labels {
         None | Some(Value::Null) => return Vec::new(),
@@ -286,7 +286,7 @@ pub(crate) fn read_inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Pla
     };
     let read = |label: &Value| match WireLabel::deserialize(label) {
         Ok(wire) => {
-            let row = wire.check(&entry.transcript.id, place, problems);
+            let row = wire.check_into_row(&entry.transcript.id, place, problems);
             row.map(|row| (place.clone(), row))
         }
         Err(error) => {
@@ -302,8 +302,9 @@ pub(crate) fn read_inline(entry: &Entry, problems: &mut Vec<Problem>) -> Vec<Pla
     labels.iter().filter_map(read).collect()
 }
 
+/// Builds the label of a transcript from its rows. `None` without rows, or if they contradict each other.
 fn build_truth(
-    labels: &[PlacedLabel],
+    labels: &[LocatedLabel],
     events: &[RecordedEvent],
     timeline: &Timeline,
     problems: &mut Vec<Problem>,
@@ -346,7 +347,7 @@ fn build_span(
     let length = timeline.units(channel);
     let earliest = label.earliest.unwrap_or(onset);
     let end = label.end.unwrap_or(length);
-    let past = [
+    let bounds = [
         ("onset", onset, onset >= length, "an onset below"),
         ("end", end, end > length, "an end of at most"),
         (
@@ -356,7 +357,7 @@ fn build_span(
             "an earliest of at most",
         ),
     ];
-    if let Some((name, at, _, bound)) = past.into_iter().find(|(_, _, past, _)| *past) {
+    if let Some((name, at, _, bound)) = bounds.into_iter().find(|(_, _, is_past, _)| *is_past) {
         let what = format!("{name} {at} is past the end of {channel}");
         add_problem(
             problems,
@@ -366,7 +367,7 @@ fn build_span(
         );
         return None;
     }
-    let clock = clock(events, channel, onset);
+    let time = position_time(events, channel, onset);
     Some(Span {
         class: label.class,
         kind: label.kind,
@@ -379,12 +380,12 @@ fn build_span(
         period: label.period.filter(|p| *p > 0),
         seen: timeline.before(channel, earliest),
         until: timeline.before(channel, end),
-        onset_ms: clock.t_ms,
-        onset_tokens: clock.tokens,
+        onset_ms: time.t_ms,
+        onset_tokens: time.tokens,
     })
 }
 
-/// Returns the label's channel, or the only channel of the transcript if the label names none.
+/// Returns the channel of a label, or the only channel of the transcript if the label names none.
 fn find_channel(
     place: &Place,
     label: &LabelRow,

@@ -1,4 +1,4 @@
-//! Copies of a transcript, which count as evidence once.
+//! Copies of a transcript, which count as one observation.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,33 +8,33 @@ use deadloop_replay::detect::Unit;
 use crate::intervals::Random;
 use crate::truth::{Case, CaseSet, CopyKey};
 
-/// The number of calls from which folds treat a run with equal calls as a copy.
-const COPIED_CALLS: u64 = 3;
+/// The minimum number of calls of a run that folds treat as a copy of a run with equal calls.
+const MIN_COPIED_CALLS: u64 = 3;
 
-/// Returns the keys of a case that folds must keep together.
+/// Returns the keys that the case shares with its copies, for folds and groups.
 ///
-/// Only texts that are long enough, and runs with enough calls, are copies rather than alike by chance.
-pub(crate) fn kept_together(case: &Case) -> impl Iterator<Item = CopyKey> {
+/// Short texts and runs of few calls have no key, since they may be equal by chance.
+pub(crate) fn shared_copy_keys(case: &Case) -> impl Iterator<Item = CopyKey> {
     let length = case.timeline.length();
     let long = length.reasoning.0 + length.answer.0 >= COPIED_CHARS as u64;
     let text = long.then(|| case.copy_key(Unit::Chars));
-    let run = (length.tools.0 >= COPIED_CALLS).then(|| case.copy_key(Unit::Calls));
+    let run = (length.tools.0 >= MIN_COPIED_CALLS).then(|| case.copy_key(Unit::Calls));
     text.into_iter().chain(run)
 }
 
-/// Returns the number of each case's group. Groups that share a text are joined, as in folds.
+/// Returns the number of the group of each case. Groups that share a text are joined, as in folds.
 ///
-/// Joined groups have the lowest of the numbers of their names.
+/// A joined group has the lowest number of its groups.
 pub(crate) fn group_numbers(cases: &(impl CaseSet + ?Sized)) -> Vec<u64> {
     let mut numbers = Vec::with_capacity(cases.number());
     let mut shared: Vec<(CopyKey, u64)> = Vec::new();
     cases.each(|_, case| {
-        let number = Random::number(case.cluster());
+        let number = Random::hash_name(case.cluster());
         numbers.push(number);
-        shared.extend(kept_together(case).map(|key| (key, number)));
+        shared.extend(shared_copy_keys(case).map(|key| (key, number)));
     });
     shared.sort_unstable();
-    // Links from each group to the least group that it is joined with.
+    // Links from each group towards the lowest group that it is joined with.
     let mut joined: HashMap<u64, u64> = HashMap::new();
     let least = |joined: &HashMap<u64, u64>, mut group: u64| {
         while let Some(next) = joined.get(&group) {
@@ -58,7 +58,7 @@ pub(crate) fn group_numbers(cases: &(impl CaseSet + ?Sized)) -> Vec<u64> {
     numbers
 }
 
-/// Maps each case that is a copy to the id of its original.
+/// Returns a map from the id of each copy to the id of its original.
 pub(crate) fn map_copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMap<String, String> {
     let id = |i: usize| cases.on(i, |case| case.id.to_string());
     let originals = find_originals(cases, unit).into_iter().enumerate();
@@ -66,9 +66,9 @@ pub(crate) fn map_copies(cases: &(impl CaseSet + ?Sized), unit: Unit) -> BTreeMa
     copies.map(|(i, original)| (id(i), id(original))).collect()
 }
 
-/// Returns for each case the index of the first of its copies, by id, if things are counted in `unit`.
+/// Returns for each case the index of its original, which is the first of its copies by id.
 ///
-/// Copies are transcripts with the same [`Case::copy_key`]. A case without copies is its own.
+/// Copies are transcripts with the same [`Case::copy_key`] in `unit`. A case without copies is its own original.
 fn find_originals(cases: &(impl CaseSet + ?Sized), unit: Unit) -> Vec<usize> {
     let mut originals: Vec<usize> = (0..cases.number()).collect();
     let mut keys: Vec<(CopyKey, usize)> = Vec::with_capacity(cases.number());
@@ -125,11 +125,11 @@ mod tests {
             ..case(id, None)
         });
         let least = ["a", "b", "c"]
-            .map(Random::number)
+            .map(Random::hash_name)
             .into_iter()
             .min()
             .unwrap();
-        let [d, e] = ["d", "e"].map(Random::number);
+        let [d, e] = ["d", "e"].map(Random::hash_name);
         assert_eq!(
             group_numbers(&cases[..]),
             [least, least, least, least, d, least, e]

@@ -1,4 +1,4 @@
-//! [`KnownStream`]: a stream to repair, and its truth from `meta.gold`.
+//! [`KnownStream`]: a stream to repair, with its undamaged original from `meta.gold`.
 
 use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::StreamKind;
@@ -8,34 +8,34 @@ use deadloop_replay::detect::Fault;
 use deadloop_replay::repairers::ArrivedStream;
 use serde_json::Value as Json;
 
-/// A stream whose truth is known.
+/// A stream to repair whose undamaged original is known.
 #[derive(Clone, Debug)]
 pub struct KnownStream {
     /// The injected fault. `None` if the stream is intact.
     pub fault: Option<Fault>,
-    /// The severity of the fault, 1 to 3. 0 without a fault.
+    /// The severity of the fault from 1 to 3, or 0 without a fault.
     pub severity: u64,
     /// The kind of stream.
     pub kind: StreamKind,
     /// The stream as it arrived.
     pub arrived: ArrivedStream,
-    /// The truth.
+    /// The undamaged original.
     pub gold: Gold,
 }
 
-/// The truth about a stream.
+/// The undamaged original of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gold {
-    /// The meaning of an answer.
+    /// The text, the thinking and the actions of an answer.
     Meaning(Meaning),
-    /// The intact arguments or name.
+    /// The undamaged arguments or name of a call.
     Text(String),
-    /// The intact events.
+    /// The undamaged events.
     Events(Vec<Delivery>),
 }
 
 impl KnownStream {
-    /// Reads the stream of a transcript. `None` if the truth is unknown or no repairer reads streams of this kind.
+    /// Reads the stream of a transcript. `None` if the original is unknown, or no repairer reads streams of this kind.
     ///
     /// # Errors
     /// Returns the part of `meta` that cannot be read, and the expected content.
@@ -77,16 +77,16 @@ impl KnownStream {
         }))
     }
 
-    /// Returns whether a repairer of this kind of stream is run on the stream.
+    /// Returns whether repairers of this kind of stream are run on the stream.
     ///
-    /// Every repairer of texts is run on intact texts, since it may spoil them.
+    /// Every repairer of answers is run on intact answers, since it may damage them.
     pub fn is_for(&self, kind: StreamKind) -> bool {
         let answers = kind.is_answer() && self.kind.is_answer();
         self.kind == kind || (answers && self.fault.is_none())
     }
 
-    /// Returns the truth for a repairer of this kind of stream. For a text of another kind it is the unchanged text.
-    pub(crate) fn gold_for(&self, kind: StreamKind) -> Gold {
+    /// Returns the expected output of repairers of this kind of stream. An answer of another kind must stay unchanged.
+    pub(crate) fn expected_output(&self, kind: StreamKind) -> Gold {
         match (&self.gold, &self.arrived) {
             (Gold::Meaning(_), ArrivedStream::Text(text)) if self.kind != kind => {
                 Gold::Meaning(Meaning {
@@ -101,7 +101,7 @@ impl KnownStream {
 
 fn read_meaning(gold: &Json) -> Option<Meaning> {
     let text = |name: &str| Some(gold.get(name)?.as_str()?.to_owned());
-    let action = |action: &Json| {
+    let read_action = |action: &Json| {
         let fields = action.get("fields")?.as_array()?.iter().map(|pair| {
             Some((
                 pair.get(0)?.as_str()?.to_owned(),
@@ -118,7 +118,7 @@ fn read_meaning(gold: &Json) -> Option<Meaning> {
             content: action.get("content")?.as_str()?.to_owned(),
         })
     };
-    let actions = gold.get("actions")?.as_array()?.iter().map(action);
+    let actions = gold.get("actions")?.as_array()?.iter().map(read_action);
     Some(Meaning {
         reasoning: text("reasoning")?,
         text: text("text")?,

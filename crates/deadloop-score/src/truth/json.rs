@@ -1,4 +1,4 @@
-//! [`SpanJson`]: a span as JSON, with positions as bare numbers.
+//! [`SpanJson`]: a labelled span as JSON.
 
 use deadloop_replay::ChannelLengths;
 use deadloop_replay::corpus::Class;
@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::Span;
 
-/// A span as JSON.
+/// A labelled span as JSON, with positions as numbers in the unit of its channel.
 ///
-/// Positions are in the unit of its channel. Class, kind and channel are names, so that a version with other numbers
-/// cannot misread them.
+/// Class, kind and channel are names, so that a version with other numbers cannot misread them.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SpanJson {
@@ -51,15 +50,15 @@ impl From<Span> for SpanJson {
 
 impl From<SpanJson> for Span {
     fn from(json: SpanJson) -> Self {
-        let of = |count| json.channel.units(count);
+        let units = |count| json.channel.units(count);
         Self {
             class: json.class,
             kind: json.kind,
             channel: json.channel,
-            start: json.start.map(of),
-            onset: of(json.onset),
-            earliest: of(json.earliest),
-            end: of(json.end),
+            start: json.start.map(units),
+            onset: units(json.onset),
+            earliest: units(json.earliest),
+            end: units(json.end),
             open: json.open,
             period: json.period,
             seen: json.seen,

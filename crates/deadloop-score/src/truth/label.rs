@@ -1,4 +1,4 @@
-//! [`Truth`]: the class of a transcript, and its repeated spans.
+//! [`Truth`]: the label of a transcript, with its class and its spans.
 
 use deadloop_replay::ChannelLengths;
 pub use deadloop_replay::corpus::Class;
@@ -9,42 +9,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::truth::{LabelRow, SpanJson};
 
-/// A stretch of a transcript that repeats itself.
+/// A labelled span of a transcript that repeats itself.
 ///
-/// Positions are in the channel's own unit: chars, calls on `tools`, turns on `turns`.
+/// Positions are in the unit of the channel: chars, calls on `tools`, or turns on `turns`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "SpanJson", from = "SpanJson")]
 pub struct Span {
     /// [`Class::Loop`], [`Class::Transient`] or, before [`Case::notice`](crate::Case::notice), [`Class::Fault`].
     pub class: Class,
-    /// The kind of loop or fault, if labelled.
+    /// The kind of loop or fault, if the label has one.
     pub kind: Option<Kind>,
-    /// The channel.
+    /// The channel that has the span.
     pub channel: Channel,
-    /// The first char of the first copy.
+    /// The position of the first char of the first copy.
     pub start: Option<Units>,
-    /// The first char of the second copy.
+    /// The position of the first char of the second copy.
     pub onset: Units,
-    /// The position from which an alarm is right: the label's `earliest`, or the onset.
+    /// The first position at which an alarm is right: the label's `earliest`, or the onset.
     pub earliest: Units,
-    /// The end, exclusive: the label's `end`, or the channel's length.
+    /// The position after the last char: the label's `end`, or the channel's length.
     pub end: Units,
-    /// Whether the label has no end: the recording stops during the repetition.
+    /// Whether the label has no end, since the recording stops during the repetition.
     pub open: bool,
     /// The length of one copy.
     pub period: Option<u64>,
-    /// The lengths of all channels just before the unit at `earliest`.
+    /// The lengths of all channels just before the first position at which an alarm is right.
     pub seen: ChannelLengths,
-    /// The lengths of all channels at the end.
+    /// The lengths of all channels at the end of the span.
     pub until: ChannelLengths,
-    /// Milliseconds from the request to the event that holds the onset.
+    /// The time from the request to the event with the onset, in milliseconds.
     pub onset_ms: Option<f64>,
-    /// Tokens up to and including the event that holds the onset.
+    /// The number of tokens up to the event with the onset, inclusive.
     pub onset_tokens: Option<u64>,
 }
 
 impl Span {
-    /// Returns whether the span is kept if faults of these `kinds` are noticed. Only faults of other kinds are dropped.
+    /// Returns whether the span is no fault, or a fault of one of these `kinds`.
     pub(crate) fn is_noticed(&self, kinds: &[Kind]) -> bool {
         let named = || self.kind.is_some_and(|kind| kinds.contains(&kind));
         self.class != Class::Fault || named()
@@ -55,27 +55,27 @@ impl Span {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Truth {
-    /// The class of the whole: `unsure` if any label is, `loop` if there is a loop span.
+    /// The class of the transcript. It is `unsure` if some label is, and `loop` if there is a loop span.
     pub class: Class,
-    /// The spans in the order in which they become detectable.
+    /// The spans, in the order in which they become detectable.
     ///
-    /// A transient transcript may have none: a person saw that it recovers and did not mark where.
+    /// A transient transcript may have none, if a person did not mark where it repeats itself.
     pub spans: Vec<Span>,
-    /// The channels that labels name, including those of spans. If empty, the labels apply to the whole transcript.
+    /// The channels that labels name. If there are none, the labels are about the whole transcript.
     pub channels: Vec<Channel>,
-    /// Whether a person has confirmed every label: its `by` begins with [`REVIEW`].
+    /// Whether a person has confirmed every label, so that its `by` begins with [`REVIEW`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reviewed: bool,
 }
 
-/// The prefix of `by` in a label that a person has confirmed.
+/// The beginning of `by` in a label that a person has confirmed.
 pub const REVIEW: &str = "review";
 
 impl Truth {
-    /// Makes faults of the given kinds count as loops, and drops the others, on which an alarm is false.
+    /// Makes faults of these kinds count as loops, and drops other faults, so that an alarm on them is false.
     ///
-    /// The kinds are those that some detector of the run names. So the label is the same for every setting of a run,
-    /// and settings can be compared.
+    /// The kinds are those that some detector of the run detects. So all settings of a run have the same labels and can
+    /// be compared.
     pub(crate) fn notice(&mut self, kinds: &[Kind]) {
         self.spans.retain(|span| span.is_noticed(kinds));
         let faults = self.spans.iter_mut().filter(|s| s.class == Class::Fault);
@@ -84,12 +84,12 @@ impl Truth {
 
     /// Returns the class of the transcript if loops and healthy output are counted in `unit`.
     ///
-    /// `None` if the class is unknown, or if the transcript loops in another unit. `any` is whether the transcript has
-    /// any of the unit.
-    pub fn class_in(&self, unit: Unit, any: impl FnOnce() -> bool) -> Option<Class> {
+    /// `None` if the class is unknown, or if the transcript loops in another unit. `has_unit` returns whether the
+    /// transcript has any output in the unit.
+    pub fn class_in(&self, unit: Unit, has_unit: impl FnOnce() -> bool) -> Option<Class> {
         let has = |class| self.spans_in(unit).any(|(_, span)| span.class == class);
-        let told = if self.channels.is_empty() {
-            unit == Unit::Chars || any()
+        let applies = if self.channels.is_empty() {
+            unit == Unit::Chars || has_unit()
         } else {
             self.channels.iter().any(|c| c.unit() == unit)
         };
@@ -98,24 +98,26 @@ impl Truth {
             Class::Loop if has(Class::Loop) => Some(Class::Loop),
             Class::Loop => has(Class::Transient).then_some(Class::Transient),
             Class::Fault if has(Class::Loop) => Some(Class::Loop),
-            Class::Fault => told.then_some(Class::Clean),
-            class => (told || has(Class::Transient)).then_some(class),
+            Class::Fault => applies.then_some(Class::Clean),
+            class => (applies || has(Class::Transient)).then_some(class),
         }
     }
 
-    /// Returns the spans with positions in `unit`, each with its index among all.
+    /// Returns the spans of channels that are counted in `unit`, each with its index in `spans`.
     pub fn spans_in(&self, unit: Unit) -> impl Iterator<Item = (usize, &Span)> {
         let all = self.spans.iter().enumerate();
         all.filter(move |(_, span)| span.channel.unit() == unit)
     }
 
-    /// Returns the loop span that becomes detectable first, to which misses are charged.
+    /// Returns the loop span that becomes detectable first.
     pub fn first_loop(&self) -> Option<&Span> {
         self.spans.iter().find(|s| s.class == Class::Loop)
     }
 }
 
-/// A label as written, in JSON or in a row of labels.csv. Unknown JSON fields stay with the transcript.
+/// A label as written, in JSON or in a row of labels.csv.
+///
+/// Unknown fields of the JSON are kept with the transcript.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct WireLabel {
     pub(crate) class: String,
@@ -128,14 +130,14 @@ pub(crate) struct WireLabel {
     pub(crate) period: Option<u64>,
     pub(crate) by: Option<String>,
     pub(crate) note: Option<String>,
-    /// Whether an unreadable onset was already reported.
+    /// Whether an invalid onset was already reported.
     #[serde(skip)]
     pub(crate) onset_reported: bool,
 }
 
 impl WireLabel {
-    /// Returns the label as a row, checked without the text of the transcript. Adds every problem to `problems`.
-    pub(crate) fn check(
+    /// Checks the label and returns it as a row. Adds every problem to `problems`.
+    pub(crate) fn check_into_row(
         self,
         transcript: &str,
         place: &Place,
@@ -191,7 +193,7 @@ impl WireLabel {
         })
     }
 
-    /// Rejects positions in the wrong order.
+    /// Rejects positions that are in the wrong order.
     fn check_order(&self, place: &Place, problems: &mut Vec<Problem>) {
         let pairs = [
             (("start", self.start), ("onset", self.onset)),
@@ -209,7 +211,7 @@ impl WireLabel {
     }
 }
 
-/// Rejects a fault with a kind of loop, and a loop with a kind of fault.
+/// Rejects a loop whose kind is one of faults, and a fault whose kind is one of loops.
 fn check_kind_fits(
     class: Option<Class>,
     kind: Option<Kind>,
@@ -219,12 +221,12 @@ fn check_kind_fits(
     let (Some(class), Some(kind)) = (class, kind) else {
         return;
     };
-    let of_fault = matches!(kind, Kind::Fault(_));
-    if of_fault == (class == Class::Fault) {
+    let is_fault_kind = matches!(kind, Kind::Fault(_));
+    if is_fault_kind == (class == Class::Fault) {
         return;
     }
     let what = format!("kind {kind} of class {class}");
-    let expected = if of_fault {
+    let expected = if is_fault_kind {
         "class fault with it".to_owned()
     } else {
         Fault::NAMES.join(" | ")
@@ -232,22 +234,22 @@ fn check_kind_fits(
     add_problem(problems, place, what, &expected);
 }
 
-/// A label and its place in a file.
-pub(crate) type PlacedLabel = (Place, LabelRow);
+/// A label with its position in a file.
+pub(crate) type LocatedLabel = (Place, LabelRow);
 
-/// Checks that the labels of one transcript are consistent, and returns the class of the whole.
+/// Returns the class of a transcript from its labels, and adds a problem if they contradict each other.
 ///
-/// `clean` contradicts `loop` and `transient`. A label `unsure` makes the whole transcript unsure, since there is one
-/// case per transcript.
+/// The class `clean` contradicts `loop`, `transient` and `fault`. One label `unsure` makes the whole transcript unsure,
+/// since there is one case for each transcript.
 pub(crate) fn combine_classes(
-    labels: &[PlacedLabel],
+    labels: &[LocatedLabel],
     problems: &mut Vec<Problem>,
 ) -> Option<Class> {
-    let find = |class| labels.iter().find(|(_, l)| l.class == class);
-    let repeats = find(Class::Loop)
-        .or_else(|| find(Class::Transient))
-        .or_else(|| find(Class::Fault));
-    if let (Some((place, _)), Some((_, other))) = (find(Class::Clean), repeats) {
+    let label_of = |class| labels.iter().find(|(_, l)| l.class == class);
+    let repeats = label_of(Class::Loop)
+        .or_else(|| label_of(Class::Transient))
+        .or_else(|| label_of(Class::Fault));
+    if let (Some((place, _)), Some((_, other))) = (label_of(Class::Clean), repeats) {
         let what = format!("labelled clean and {}", other.class.name());
         add_problem(problems, place, what, "one or the other");
         return None;
@@ -259,10 +261,10 @@ pub(crate) fn combine_classes(
         Class::Transient,
         Class::Clean,
     ];
-    order.into_iter().find(|class| find(*class).is_some())
+    order.into_iter().find(|class| label_of(*class).is_some())
 }
 
-/// Adds a problem.
+/// Adds a problem with a label.
 pub(crate) fn add_problem(
     problems: &mut Vec<Problem>,
     place: &Place,

@@ -1,6 +1,6 @@
-//! [`LabelsFile`]: labels in a file of their own, labels.csv.
+//! [`LabelsFile`]: the labels of a corpus in the file labels.csv.
 //!
-//! Labels are revised, and recordings are not.
+//! Labels are in a separate file since they are revised, unlike recordings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,25 +9,25 @@ use std::sync::Arc;
 use csv::StringRecord;
 use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
 
-use crate::truth::{LabelRow, PlacedLabel, WireLabel, add_problem};
+use crate::truth::{LabelRow, LocatedLabel, WireLabel, add_problem};
 
-/// The columns that labels.csv has, here in any order.
+/// The columns of labels.csv, which may be in any order.
 pub use deadloop_replay::corpus::LABEL_COLUMNS;
 
-/// The labels of a labels.csv, by transcript. They **replace** the labels inside the transcripts that they name.
+/// The labels of a labels.csv, by transcript. They **replace** the labels inside these transcripts.
 #[derive(Clone, Debug, Default)]
 pub struct LabelsFile {
-    rows: BTreeMap<String, Vec<PlacedLabel>>,
-    /// The first row of each transcript, including bad rows, which are reported only as bad.
-    named: BTreeMap<String, Place>,
-    /// The transcripts of bad rows.
-    bad: BTreeSet<String>,
+    rows: BTreeMap<String, Vec<LocatedLabel>>,
+    /// The position of the first row of each transcript, including bad rows.
+    first_places: BTreeMap<String, Place>,
+    /// The ids of transcripts with a bad row.
+    bad_ids: BTreeSet<String>,
 }
 
 impl LabelsFile {
-    /// Reads a labels.csv and returns every problem of every row.
+    /// Reads a labels.csv. Also returns every problem of every row.
     ///
-    /// A row with a problem labels nothing, and its transcript is bad. A file that cannot be read is one problem.
+    /// A row with a problem is ignored, and its transcript is bad. A file that cannot be read is one problem.
     pub fn read(path: &Path) -> (Self, Vec<Problem>) {
         match read_file(path) {
             Ok(text) => Self::parse(&text, path),
@@ -39,17 +39,18 @@ impl LabelsFile {
         }
     }
 
-    /// Parses labels. `path` is the file name in problems.
+    /// Parses the text of a labels.csv. Problems name the file `path`.
     fn parse(text: &[u8], path: &Path) -> (Self, Vec<Problem>) {
         let file = Arc::new(path.to_path_buf());
         let mut labels = Self::default();
         let mut problems = Vec::new();
         let place = |line| Place::new(Arc::clone(&file), line);
-        labels.fill(text, &place, &mut problems);
+        labels.add_all(text, &place, &mut problems);
         (labels, problems)
     }
 
-    fn fill(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
+    /// Adds every row of the text of a labels.csv. With a bad header, none is added.
+    fn add_all(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
         let mut rows = csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
         if let Some(what) = check_header(&header) {
@@ -67,13 +68,13 @@ impl LabelsFile {
         place: Place,
         problems: &mut Vec<Problem>,
     ) {
-        let cells = Cells {
+        let cells = LabelCells {
             header,
             row: &row.cells,
         };
-        let transcript = cells.text("transcript");
+        let transcript = cells.cell_text("transcript");
         let before = problems.len();
-        let label = cells.label(row, &place, problems);
+        let label = cells.parse_label(row, &place, problems);
         let Some(transcript) = transcript else {
             return;
         };
@@ -81,48 +82,49 @@ impl LabelsFile {
             let rows = self.rows.entry(transcript.clone()).or_default();
             rows.push((place.clone(), label));
         } else {
-            self.bad.insert(transcript.clone());
+            self.bad_ids.insert(transcript.clone());
             // The cells of a broken row may be shifted, so they name no transcript.
             if row.bad.is_some() || row.cells.len() != header.len() {
                 return;
             }
         }
-        self.named.entry(transcript).or_insert(place);
+        self.first_places.entry(transcript).or_insert(place);
     }
 
-    /// Returns the rows of transcripts without a bad row, in the order of the file.
+    /// Returns the rows of all transcripts without a bad row, in the order of the file.
     pub fn rows(&self) -> impl Iterator<Item = &LabelRow> {
         let good = self.rows.iter().filter(|(id, _)| !self.is_bad(id));
-        let mut good: Vec<&PlacedLabel> = good.flat_map(|(_, rows)| rows).collect();
+        let mut good: Vec<&LocatedLabel> = good.flat_map(|(_, rows)| rows).collect();
         good.sort_by_key(|(place, _)| place.line);
         good.into_iter().map(|(_, row)| row)
     }
 
-    /// Returns whether a transcript has a bad row. Such a transcript must not be scored by its other rows.
+    /// Returns whether a transcript has a bad row. Such a transcript must not be scored.
     pub fn is_bad(&self, transcript: &str) -> bool {
-        self.bad.contains(transcript)
+        self.bad_ids.contains(transcript)
     }
 
-    /// Returns the labels of a transcript. `None` if the file does not name it.
-    pub(crate) fn labels_for(&self, transcript: &str) -> Option<&[PlacedLabel]> {
-        self.named.get(transcript)?;
+    /// Returns the labels of a transcript. `None` if the file has no row of it.
+    pub(crate) fn labels_for(&self, transcript: &str) -> Option<&[LocatedLabel]> {
+        self.first_places.get(transcript)?;
         Some(self.rows.get(transcript).map_or(&[], Vec::as_slice))
     }
 
-    /// Returns a problem for each labelled transcript that is not among `ids`, in the order of the file.
+    /// Returns a problem for each labelled transcript that is not in `ids`, in the order of the file.
     ///
-    /// `ids` are those of the whole corpus, before any filter.
+    /// `ids` has all transcripts of the corpus, before any filter.
     pub fn orphans(&self, ids: &Ids) -> Vec<Problem> {
         orphans(self.named(), ids)
     }
 
-    /// Returns the transcripts that the file names, with their first row. Bad rows are included.
+    /// Returns the labelled transcripts, each with the position of its first row. Bad rows are included.
     pub fn named(&self) -> impl Iterator<Item = (&str, &Place)> {
-        self.named.iter().map(|(id, place)| (id.as_str(), place))
+        let places = self.first_places.iter();
+        places.map(|(id, place)| (id.as_str(), place))
     }
 }
 
-/// Returns a problem for each named transcript that is not among `ids`, in the order of the file.
+/// Returns a problem for each named transcript that is not in `ids`, in the order of the file.
 pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let unknown = named.filter(|(id, _)| !ids.contains(id));
     let mut problems = Vec::new();
@@ -139,7 +141,7 @@ pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids)
     problems
 }
 
-/// Describes every mistake of a header in one sentence.
+/// Returns a sentence about every mistake of a header. `None` if it has none.
 fn check_header(header: &StringRecord) -> Option<String> {
     let mut wrong = Vec::new();
     for name in LABEL_COLUMNS {
@@ -154,15 +156,15 @@ fn check_header(header: &StringRecord) -> Option<String> {
     (!wrong.is_empty()).then(|| wrong.join(", "))
 }
 
-/// A row and its header.
-struct Cells<'a> {
+/// A row of labels.csv with its header.
+struct LabelCells<'a> {
     header: &'a StringRecord,
     row: &'a StringRecord,
 }
 
-impl Cells<'_> {
-    /// Returns the text of a cell. `None` if it is empty.
-    fn text(&self, column: &str) -> Option<String> {
+impl LabelCells<'_> {
+    /// Returns the text of a cell. `None` if the cell is empty.
+    fn cell_text(&self, column: &str) -> Option<String> {
         let at = self.header.iter().position(|h| h == column)?;
         self.row
             .get(at)
@@ -170,9 +172,14 @@ impl Cells<'_> {
             .map(str::to_owned)
     }
 
-    fn number(&self, column: &str, place: &Place, problems: &mut Vec<Problem>) -> Option<u64> {
-        let text = self.text(column)?;
-        let number = parse_whole(text.trim());
+    fn parse_number(
+        &self,
+        column: &str,
+        place: &Place,
+        problems: &mut Vec<Problem>,
+    ) -> Option<u64> {
+        let text = self.cell_text(column)?;
+        let number = parse_whole_number(text.trim());
         if number.is_none() {
             add_problem(
                 problems,
@@ -184,14 +191,19 @@ impl Cells<'_> {
         number
     }
 
-    /// Reads the label of the row. If the row as a whole is wrong, only that is reported.
-    fn label(&self, row: &CsvRow, place: &Place, problems: &mut Vec<Problem>) -> Option<LabelRow> {
+    /// Parses the label of the row. If the row as a whole is invalid, only that problem is added.
+    fn parse_label(
+        &self,
+        row: &CsvRow,
+        place: &Place,
+        problems: &mut Vec<Problem>,
+    ) -> Option<LabelRow> {
         let columns = self.header.len();
         let broken = self
             .header
             .iter()
             .zip(self.row)
-            .find(|(column, cell)| !may_break(column) && cell.contains(['\n', '\r']));
+            .find(|(column, cell)| !allows_line_breaks(column) && cell.contains(['\n', '\r']));
         if let Some((what, expected)) = &row.bad {
             add_problem(problems, place, what.as_ref(), expected);
         } else if let Some((column, _)) = broken {
@@ -200,46 +212,46 @@ impl Cells<'_> {
         } else if self.row.len() != columns {
             let what = format!("{} fields", self.row.len());
             add_problem(problems, place, what, &format!("{columns} fields"));
-        } else if let Some(transcript) = self.text("transcript") {
-            let wire = self.wire(place, problems);
-            return wire.check(&transcript, place, problems);
+        } else if let Some(transcript) = self.cell_text("transcript") {
+            let wire = self.parse_wire_label(place, problems);
+            return wire.check_into_row(&transcript, place, problems);
         } else {
             add_problem(problems, place, "no transcript", "the id of a transcript");
         }
         None
     }
 
-    fn wire(&self, place: &Place, problems: &mut Vec<Problem>) -> WireLabel {
-        let mut number = |column| self.number(column, place, problems);
+    fn parse_wire_label(&self, place: &Place, problems: &mut Vec<Problem>) -> WireLabel {
+        let mut number = |column| self.parse_number(column, place, problems);
         let onset = number("onset");
         WireLabel {
             start: number("start"),
             onset,
-            onset_reported: onset.is_none() && self.text("onset").is_some(),
+            onset_reported: onset.is_none() && self.cell_text("onset").is_some(),
             earliest: number("earliest"),
             end: number("end"),
             period: number("period"),
-            class: self.text("class").unwrap_or_default(),
-            kind: self.text("kind"),
-            channel: self.text("channel"),
-            by: self.text("by"),
-            note: self.text("note"),
+            class: self.cell_text("class").unwrap_or_default(),
+            kind: self.cell_text("kind"),
+            channel: self.cell_text("channel"),
+            by: self.cell_text("by"),
+            note: self.cell_text("note"),
         }
     }
 }
 
-/// Returns whether a column may have line breaks.
+/// Returns whether the cells of a column may have line breaks.
 ///
-/// A note is free text. An id may contain anything. If a missing quote makes an id swallow rows, no transcript has this
-/// id, and that is reported.
-fn may_break(column: &str) -> bool {
+/// A note is free text, and an id may contain anything. If a missing quote makes an id swallow rows, the id is reported
+/// as unknown.
+fn allows_line_breaks(column: &str) -> bool {
     matches!(column, "note" | "transcript")
 }
 
-/// Parses a whole number, also as `12.0`, which pandas writes in columns with gaps.
-fn parse_whole(text: &str) -> Option<u64> {
-    let zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
-    let rounded = text.split_once('.').filter(|(_, rest)| zeros(rest));
+/// Parses a whole number. The form `12.0` is allowed, since pandas writes it in columns with gaps.
+fn parse_whole_number(text: &str) -> Option<u64> {
+    let is_zeros = |rest: &&str| !rest.is_empty() && rest.bytes().all(|digit| digit == b'0');
+    let rounded = text.split_once('.').filter(|(_, rest)| is_zeros(rest));
     rounded.map_or(text, |(number, _)| number).parse().ok()
 }
 

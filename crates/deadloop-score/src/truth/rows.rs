@@ -1,4 +1,4 @@
-//! [`LabelRow`]: a label, as a row of labels.csv.
+//! [`LabelRow`]: a label as a row of labels.csv.
 
 use std::path::Path;
 
@@ -6,37 +6,37 @@ use deadloop_replay::corpus::{Entry, Problem};
 use deadloop_replay::detect::{Channel, Kind};
 
 use crate::files::store::{FileError, write_text};
-use crate::truth::{Class, LABEL_COLUMNS, LabelsFile, read_inline};
+use crate::truth::{Class, LABEL_COLUMNS, LabelsFile, read_inline_labels};
 
-/// A row of a labels.csv. Positions are in the channel's own unit.
+/// A row of labels.csv. Positions are in the unit of the channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelRow {
     /// The transcript's id.
     pub transcript: String,
-    /// The class.
+    /// The class of the transcript, or of the span.
     pub class: Class,
     /// The kind of loop or fault.
     pub kind: Option<Kind>,
-    /// The channel.
+    /// The channel that the label is about.
     pub channel: Option<Channel>,
-    /// The first char of the first copy.
+    /// The position of the first char of the first copy.
     pub start: Option<u64>,
-    /// The first char of the second copy.
+    /// The position of the first char of the second copy.
     pub onset: Option<u64>,
-    /// The position from which an alarm is right, if before the onset.
+    /// The first position at which an alarm is right, if it is before the onset.
     pub earliest: Option<u64>,
-    /// The end, exclusive. `None` if the repetition lasts to the end.
+    /// The position after the last char of the repetition. `None` if it lasts to the end of the channel.
     pub end: Option<u64>,
     /// The length of one copy.
     pub period: Option<u64>,
     /// The author of the label.
     pub by: String,
-    /// Free text.
+    /// A note for people.
     pub note: String,
 }
 
 impl LabelRow {
-    /// Creates a row with a class and no positions.
+    /// Creates a row with a class and without positions.
     pub fn new(transcript: impl Into<String>, class: Class, by: impl Into<String>) -> Self {
         Self {
             transcript: transcript.into(),
@@ -63,16 +63,16 @@ impl LabelRow {
         }
     }
 
-    /// Reads the labels inside a transcript as rows, or returns every problem.
+    /// Reads the labels inside a transcript as rows without authors and notes, or returns every problem.
     pub fn inside(entry: &Entry) -> Result<Vec<Self>, Vec<Problem>> {
         let mut problems = Vec::new();
-        // Their authors and notes stay inside the transcript.
+        // The authors and notes stay inside the transcript.
         let row = |(_, row)| Self {
             by: String::new(),
             note: String::new(),
             ..row
         };
-        let rows = read_inline(entry, &mut problems).into_iter();
+        let rows = read_inline_labels(entry, &mut problems).into_iter();
         if problems.is_empty() {
             Ok(rows.map(row).collect())
         } else {
@@ -80,7 +80,7 @@ impl LabelRow {
         }
     }
 
-    fn cells(&self) -> [String; LABEL_COLUMNS.len()] {
+    fn to_cells(&self) -> [String; LABEL_COLUMNS.len()] {
         let number = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
         [
             self.transcript.clone(),
@@ -98,13 +98,13 @@ impl LabelRow {
     }
 }
 
-/// Writes a labels.csv to a temporary file, then renames it.
+/// Writes rows to a labels.csv under a temporary name, and renames it when it is complete.
 pub fn write_labels(path: &Path, rows: &[LabelRow]) -> Result<(), FileError> {
     let mut csv = csv::Writer::from_writer(Vec::new());
     let failed = |e: csv::Error| FileError::at(path, e);
     csv.write_record(LABEL_COLUMNS).map_err(failed)?;
     for row in rows {
-        csv.write_record(row.cells()).map_err(failed)?;
+        csv.write_record(row.to_cells()).map_err(failed)?;
     }
     let bytes = csv
         .into_inner()

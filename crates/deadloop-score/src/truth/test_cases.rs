@@ -1,11 +1,11 @@
-//! Cases for tests.
+//! Cases for unit tests.
 
 use deadloop_replay::corpus::{Body, CopyKeys, RecordedEvent};
 
 use super::{Case, Class, Timeline, Truth};
 
-/// Returns a short answer of model m without spans, distinct from those with other ids. Without a `class`, the case has
-/// no label.
+/// Returns a short answer of model m without spans. Cases with different ids have different texts. Without a `class`,
+/// the case has no label.
 pub(crate) fn case(id: &str, class: Option<Class>) -> Case {
     Case {
         id: id.into(),

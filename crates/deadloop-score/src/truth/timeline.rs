@@ -5,18 +5,18 @@ use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
 use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, text_of};
 use serde::{Deserialize, Serialize};
 
-use crate::truth::{ByteReader, Stretches};
+use crate::truth::{ByteReader, ChannelSegments};
 
-/// The lengths of a transcript's channels and the order in which they were filled.
+/// The lengths of a transcript's channels, and the order in which they were filled.
 ///
-/// Neighbouring events of one channel are one stretch, so a million chunks of an answer take one entry.
+/// Neighbouring events of one channel are one segment, so a million chunks of an answer take one entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Timeline {
-    stretches: Stretches,
+    segments: ChannelSegments,
 }
 
-/// The recorded time and tokens of a position, if any.
+/// The recorded time of a position, and the number of tokens before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct PositionTime {
     pub(crate) t_ms: Option<f64>,
@@ -24,10 +24,10 @@ pub(crate) struct PositionTime {
 }
 
 impl Timeline {
-    /// Builds the timeline of some events.
+    /// Builds the timeline of a transcript's events.
     pub fn from_events(events: &[RecordedEvent]) -> Self {
-        let mut stretches = Vec::new();
-        let mut add = |channel, units| add(&mut stretches, channel, units);
+        let mut segments = Vec::new();
+        let mut add = |channel, units| extend_segments(&mut segments, channel, units);
         for (_, event) in stream(events) {
             match event {
                 Arriving::Text(channel, text) => add(channel.into(), Chars::count(text).0),
@@ -40,30 +40,30 @@ impl Timeline {
             }
         }
         Self {
-            stretches: stretches.into_iter().collect(),
+            segments: segments.into_iter().collect(),
         }
     }
 
-    /// Packs the timeline.
+    /// Writes the packed timeline.
     pub(crate) fn put(&self, to: &mut Vec<u8>) {
-        self.stretches.put(to);
+        self.segments.put(to);
     }
 
-    /// Unpacks the bytes of [`put`](Self::put).
-    pub(crate) fn take(from: &mut ByteReader<'_>) -> Self {
-        let stretches = Stretches::take(from);
-        Self { stretches }
+    /// Reads a timeline written by [`put`](Self::put).
+    pub(crate) fn read(from: &mut ByteReader<'_>) -> Self {
+        let segments = ChannelSegments::read(from);
+        Self { segments }
     }
 
-    /// Returns the length of every channel.
+    /// Returns the lengths of all channels.
     pub fn length(&self) -> ChannelLengths {
-        let all = self.stretches.iter();
+        let all = self.segments.iter();
         all.fold(ChannelLengths::default(), |seen, (channel, n)| {
             seen.plus(channel, n)
         })
     }
 
-    /// Returns the length in `unit`: chars of reasoning and answer, calls, or turns.
+    /// Returns the length of the transcript in `unit`: chars of reasoning and answer, calls, or turns.
     pub fn in_unit(&self, unit: Unit) -> u64 {
         let length = self.length();
         match unit {
@@ -75,35 +75,34 @@ impl Timeline {
 
     /// Returns the length of one channel, in its unit.
     pub fn units(&self, channel: Channel) -> u64 {
-        self.stretches
+        self.segments
             .iter()
             .filter(|(c, _)| *c == channel)
             .map(|(_, n)| n)
             .sum()
     }
 
-    /// Returns the channels that a label without a channel may refer to, text and calls, in order of appearance.
+    /// Returns the channels that a label without a channel may be about, in the order of appearance.
     pub fn channels(&self) -> Vec<Channel> {
         let mut found = Vec::new();
-        for (channel, _) in self.stretches.iter() {
-            let meant = !matches!(channel, Channel::Arguments | Channel::Turns);
-            if meant && !found.contains(&channel) {
+        for (channel, _) in self.segments.iter() {
+            let is_eligible = !matches!(channel, Channel::Arguments | Channel::Turns);
+            if is_eligible && !found.contains(&channel) {
                 found.push(channel);
             }
         }
         found
     }
 
-    /// Returns the lengths just before unit `at` (from 0) of `channel`.
+    /// Returns the lengths of all channels just before position `at` (from 0) of `channel`.
     ///
-    /// If `at` is at or past the channel's end, these are the lengths when it ended.
-    ///
-    /// Reasoning of 10 chars, then an answer: before char 0 of the answer there are 10 chars.
+    /// If `at` is not below the channel's length, they are the lengths at the end of the channel. With reasoning of 10
+    /// chars before an answer, there are 10 chars of reasoning before char 0 of the answer.
     pub fn before(&self, channel: Channel, at: u64) -> ChannelLengths {
         let mut seen = ChannelLengths::default();
         let mut own = 0;
         let mut ended = seen;
-        for (c, n) in self.stretches.iter() {
+        for (c, n) in self.segments.iter() {
             if c == channel && at < own + n {
                 return seen.plus(channel, at - own);
             }
@@ -117,33 +116,33 @@ impl Timeline {
     }
 }
 
-/// Adds to the last stretch if it is of the same channel, otherwise starts a new one.
-fn add(stretches: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
-    match stretches.last_mut() {
+/// Adds units to the last segment if it is of the same channel, otherwise starts a new segment.
+fn extend_segments(segments: &mut Vec<(Channel, u64)>, channel: Channel, units: u64) {
+    match segments.last_mut() {
         Some((last, n)) if *last == channel => *n += units,
-        _ if units > 0 => stretches.push((channel, units)),
+        _ if units > 0 => segments.push((channel, units)),
         _ => {}
     }
 }
 
-/// Returns the clock at unit `at` (from 0) of `channel`: the time of its event, and the tokens before it.
+/// Returns the time of the event at position `at` (from 0) of `channel`, and the number of tokens before it.
 ///
-/// Tokens are summed over all channels; those of the event itself are counted by share. They are known only if every
-/// event with generated output (text, a tool call) has a count. In a run whose turns have token counts, they are the
-/// tokens of the turns before its own.
-pub(crate) fn clock(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
-    let by_events = find_clock(events, channel, at);
+/// Tokens are summed over all channels. The tokens of the event itself count in proportion to the position in it. The
+/// number is known only if every text and every tool call before has a count. In a run whose turns have token counts,
+/// it is the number of tokens of the turns before.
+pub(crate) fn position_time(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
+    let by_events = event_time(events, channel, at);
     match TokenSum::from_events(events) {
         None => by_events,
         Some(spent) => PositionTime {
-            tokens: spent_before(spent, events, channel, at),
+            tokens: turn_tokens_before(spent, events, channel, at),
             ..by_events
         },
     }
 }
 
-/// Returns the tokens of the turns before the one with unit `at` of a channel.
-fn spent_before(
+/// Returns the number of tokens of the turns before the turn with position `at` of a channel.
+fn turn_tokens_before(
     mut spent: TokenSum,
     events: &[RecordedEvent],
     channel: Channel,
@@ -152,7 +151,7 @@ fn spent_before(
     let mut own = 0;
     for event in events {
         spent.take(event);
-        if let Some((c, n, _)) = units(event)
+        if let Some((c, n, _)) = generated_units(event)
             && c == channel
         {
             own += n;
@@ -164,42 +163,43 @@ fn spent_before(
     None
 }
 
-/// Returns the tokens around an event of the model, if it and all events before it have counts.
-fn add_event_tokens(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
+/// Returns the tokens before and in an event. `None` if this event or an earlier one has no count.
+fn next_event_tokens(before: Option<u64>, event: &RecordedEvent) -> Option<EventTokens> {
     let (before, own) = before.zip(event.tokens)?;
     Some(EventTokens { before, own })
 }
 
-fn find_clock(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
+/// Returns the time and the tokens of a position by the counts of events.
+fn event_time(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTime {
     let mut own = 0;
     let mut tokens = Some(0);
     for event in events {
-        let Some((c, n, made)) = units(event) else {
+        let Some((c, n, is_generated)) = generated_units(event) else {
             continue;
         };
         if c == channel && at < own + n {
-            if !made {
+            if !is_generated {
                 let t_ms = event.t_ms;
                 return PositionTime { t_ms, tokens };
             }
-            let counted = add_event_tokens(tokens, event);
+            let event_tokens = next_event_tokens(tokens, event);
             return PositionTime {
                 t_ms: event.t_ms,
-                tokens: counted.map(|counted| counted.at(at - own, n)),
+                tokens: event_tokens.map(|counts| counts.at(at - own, n)),
             };
         }
         if c == channel {
             own += n;
         }
-        if made {
-            tokens = add_event_tokens(tokens, event).map(EventTokens::through);
+        if is_generated {
+            tokens = next_event_tokens(tokens, event).map(EventTokens::through);
         }
     }
     PositionTime::default()
 }
 
-/// Returns the channel that an event adds to, the amount, and whether the model made it. Such an event may have tokens.
-fn units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
+/// Returns the channel of an event, the number of units it adds, and whether the model generated it.
+fn generated_units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
     match (text_of(event), &event.body) {
         (Some((channel, text)), _) => Some((channel, Chars::count(text).0, true)),
         (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1, true)),
@@ -256,18 +256,27 @@ mod tests {
     #[test]
     fn the_clock_is_that_of_the_event_that_holds_the_char() {
         let events = interleaved();
-        let at = clock(&events, Channel::Answer, 3);
+        let at = position_time(&events, Channel::Answer, 3);
         assert_eq!((at.t_ms, at.tokens), (Some(4.0), Some(6)));
         // Of an event with three tokens for three chars, one is before the second char.
-        assert_eq!(clock(&events, Channel::Reasoning, 5).tokens, Some(4));
-        assert_eq!(clock(&events, Channel::Answer, 5), PositionTime::default());
+        assert_eq!(
+            position_time(&events, Channel::Reasoning, 5).tokens,
+            Some(4)
+        );
+        assert_eq!(
+            position_time(&events, Channel::Answer, 5),
+            PositionTime::default()
+        );
     }
 
     #[test]
     fn tokens_are_unknown_once_a_text_event_has_no_count() {
         let mut events = interleaved();
         events[1].tokens = None;
-        assert_eq!(clock(&events, Channel::Reasoning, 0).tokens, Some(0));
-        assert_eq!(clock(&events, Channel::Reasoning, 6).tokens, None);
+        assert_eq!(
+            position_time(&events, Channel::Reasoning, 0).tokens,
+            Some(0)
+        );
+        assert_eq!(position_time(&events, Channel::Reasoning, 6).tokens, None);
     }
 }

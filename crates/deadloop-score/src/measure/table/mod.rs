@@ -11,9 +11,9 @@ pub use savings::*;
 pub use wrong_alarms::*;
 
 use super::entry::{Measure, Metric};
-use deadloop_replay::detect::Unit as Counted;
+use deadloop_replay::detect::Unit as CountingUnit;
 
-/// The measures, in the order of their columns in scores.parquet.
+/// All measures, in the order of their columns in scores.parquet.
 pub static MEASURES: [Metric; 26] = [
     &ENDED,
     &PRECISION,
@@ -43,8 +43,9 @@ pub static MEASURES: [Metric; 26] = [
     &BREAK_EVEN,
 ];
 
-/// Returns the measures that count loops by delay, in the order of [`Count::withins`](crate::Count::withins).
-pub fn withins(unit: Counted) -> &'static [Metric] {
+/// Returns the measures of the share of loops ended within a delay, in the order of
+/// [`Count::withins`](crate::Count::withins).
+pub fn withins(unit: CountingUnit) -> &'static [Metric] {
     static CHARS: [Metric; 6] = [
         &WITHIN_100,
         &WITHIN_200,
@@ -55,31 +56,31 @@ pub fn withins(unit: Counted) -> &'static [Metric] {
     ];
     static STEPS: [Metric; 4] = [&WITHIN_2, &WITHIN_5, &WITHIN_10, &WITHIN_20];
     match unit {
-        Counted::Chars => &CHARS,
-        Counted::Calls | Counted::Turns => &STEPS,
+        CountingUnit::Chars => &CHARS,
+        CountingUnit::Calls | CountingUnit::Turns => &STEPS,
     }
 }
 
-/// Returns the rate of wrong alarms if things are counted in `unit`.
-pub fn wrong_rate(unit: Counted) -> Metric {
+/// Returns the rate of wrong alarms if output is counted in `unit`.
+pub fn wrong_rate(unit: CountingUnit) -> Metric {
     match unit {
-        Counted::Chars => &FA_PER_MCHAR,
-        Counted::Calls => &FA_PER_KCALL,
-        Counted::Turns => &FA_PER_KTURN,
+        CountingUnit::Chars => &FA_PER_MCHAR,
+        CountingUnit::Calls => &FA_PER_KCALL,
+        CountingUnit::Turns => &FA_PER_KTURN,
     }
 }
 
-/// Returns the rate of transient stops if things are counted in `unit`.
-pub(crate) fn transient_rate(unit: Counted) -> Metric {
+/// Returns the rate of transient stops if output is counted in `unit`.
+pub(crate) fn transient_rate(unit: CountingUnit) -> Metric {
     match unit {
-        Counted::Chars => &TRANSIENT_PER_MCHAR,
-        Counted::Calls => &TRANSIENT_PER_KCALL,
-        Counted::Turns => &TRANSIENT_PER_KTURN,
+        CountingUnit::Chars => &TRANSIENT_PER_MCHAR,
+        CountingUnit::Calls => &TRANSIENT_PER_KCALL,
+        CountingUnit::Turns => &TRANSIENT_PER_KTURN,
     }
 }
 
-/// Iterates over the measures that exist if things are counted in `unit`, in the order of [`MEASURES`].
-pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
+/// Iterates over the measures that exist if output is counted in `unit`, in the order of [`MEASURES`].
+pub fn measures(unit: CountingUnit) -> impl Iterator<Item = Metric> {
     let exists = move |measure: &Metric| measure.counted_in.contains(&unit);
     MEASURES.into_iter().filter(exists)
 }
@@ -87,7 +88,7 @@ pub fn measures(unit: Counted) -> impl Iterator<Item = Metric> {
 impl Measure {
     /// Returns whether the measure is the rate of wrong alarms, in any unit.
     pub fn is_wrong_rate(&self) -> bool {
-        Counted::ALL
+        CountingUnit::ALL
             .into_iter()
             .any(|unit| wrong_rate(unit) == self)
     }

@@ -1,8 +1,8 @@
-//! [`PackedCases`]: cases as a few bytes each.
+//! [`PackedCases`]: cases in a few bytes each.
 //!
-//! A corpus of a million transcripts has a million of these in memory. As [`Case`]s each would take ten allocations.
+//! A corpus of a million transcripts is a million packed cases in memory. A [`Case`] would take ten allocations.
 //!
-//! | to find | look in |
+//! | to find | visit in |
 //! |---|---|
 //! | numbers and texts as bytes, and back | `bytes` |
 //! | many small byte strings without an allocation for each | `string_pool` |
@@ -15,34 +15,36 @@ mod name_table;
 mod string_pool;
 
 pub(crate) use bytes::{
-    ByteReader, put_float, put_list, put_maybe, put_number, put_option, put_text,
+    ByteReader, put_list, put_number, put_option, put_optional_float, put_optional_number, put_text,
 };
-pub(crate) use cases::{put_kind, put_place, put_seen, take_kind, take_place, take_seen};
+pub(crate) use cases::{
+    put_index_of, put_kind, put_lengths, read_by_index, read_kind, read_lengths,
+};
 use name_table::NameTable;
 pub(crate) use string_pool::StringPool;
 
 use crate::truth::{Case, CaseSet, SharedNames};
 
-/// Packed cases, in order.
+/// Packed cases, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct PackedCases {
     names: NameTable,
-    pile: StringPool,
+    pool: StringPool,
 }
 
 impl PackedCases {
-    /// Adds a case.
+    /// Packs a case and adds it at the end.
     pub fn push(&mut self, case: &Case) {
         let names = &mut self.names;
-        self.pile.push(|to| cases::put(case, names, to));
+        self.pool.push(|to| cases::put_case(case, names, to));
     }
 
     /// Drops the cases for which `kept` is false.
     pub fn retain(&mut self, kept: &[bool]) {
-        self.pile = self.pile.only(kept);
+        self.pool = self.pool.retained(kept);
     }
 
-    /// Applies `change` to each case.
+    /// Applies a change to each case.
     pub fn alter(&mut self, mut change: impl FnMut(&mut Case)) {
         let mut altered = Self::default();
         self.each(|_, case| {
@@ -53,24 +55,24 @@ impl PackedCases {
         *self = altered;
     }
 
-    /// Unpacks all cases. Names that several cases have are stored once.
+    /// Unpacks all cases. Each name that cases share is stored once.
     pub fn unpacked(&self) -> Vec<Case> {
         let mut names = SharedNames::default();
-        let case = |index| self.get(index).sharing(&mut names);
+        let case = |index| self.unpack(index).sharing(&mut names);
         (0..self.number()).map(case).collect()
     }
 
-    fn get(&self, index: usize) -> Case {
-        cases::take(&mut self.pile.at(index), &self.names)
+    fn unpack(&self, index: usize) -> Case {
+        cases::read_case(&mut self.pool.at(index), &self.names)
     }
 }
 
 impl CaseSet for PackedCases {
     fn number(&self) -> usize {
-        self.pile.len()
+        self.pool.len()
     }
 
-    fn on<T>(&self, index: usize, look: impl FnOnce(&Case) -> T) -> T {
-        look(&self.get(index))
+    fn on<T>(&self, index: usize, visit: impl FnOnce(&Case) -> T) -> T {
+        visit(&self.unpack(index))
     }
 }

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use super::{ByteReader, put_number, put_text};
 
-/// The maximum number of numbered names.
+/// The maximum number of names that are written as numbers.
 ///
-/// A field with a different value in each transcript is not worth numbering. Values beyond the maximum are written in
-/// place.
+/// A field with a different value in each transcript does not repay numbers. A name beyond the maximum is written out.
 const MAX_NAMES: usize = 4096;
 
-/// Names that many cases share. Each is stored once and referred to by number.
+/// Names that many cases share. A name is stored once and written as its number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NameTable {
     names: Vec<Arc<str>>,
@@ -19,19 +18,20 @@ pub(crate) struct NameTable {
 }
 
 impl NameTable {
-    /// Writes an optional name: 0 for none, 1 and the name, or its number plus 2.
+    /// Writes an optional name: 0 for none, 1 and the name, or the number of the name plus 2.
     pub(crate) fn put(&mut self, name: Option<&Arc<str>>, to: &mut Vec<u8>) {
         let Some(name) = name else {
             return put_number(0, to);
         };
-        if let Some(number) = self.number(name) {
+        if let Some(number) = self.number_of(name) {
             return put_number(number + 2, to);
         }
         put_number(1, to);
         put_text(name, to);
     }
 
-    fn number(&mut self, name: &Arc<str>) -> Option<u64> {
+    /// Returns the number of a name. A new name gets a number, or `None` if there are too many.
+    fn number_of(&mut self, name: &Arc<str>) -> Option<u64> {
         if let Some(number) = self.numbers.get(name) {
             return Some(*number);
         }
@@ -43,11 +43,11 @@ impl NameTable {
         })
     }
 
-    /// Reads a name of [`put`](Self::put).
-    pub(crate) fn take(&self, from: &mut ByteReader<'_>) -> Option<Arc<str>> {
-        match from.size() {
+    /// Reads a name written by [`put`](Self::put).
+    pub(crate) fn read(&self, from: &mut ByteReader<'_>) -> Option<Arc<str>> {
+        match from.read_size() {
             0 => None,
-            1 => Some(from.text().into()),
+            1 => Some(from.read_text().into()),
             number => self.names.get(number - 2).cloned(),
         }
     }

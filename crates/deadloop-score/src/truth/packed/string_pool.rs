@@ -1,76 +1,76 @@
-//! [`StringPool`]: many small byte strings in few blocks of memory.
+//! [`StringPool`]: many small byte strings in few allocations.
 //!
-//! Long-lived data is stored together, apart from the memory that each batch of transcripts takes and frees.
+//! Long-lived strings are stored together, away from the memory that each batch of transcripts allocates and frees.
 
 use super::ByteReader;
 
-/// The size of a block in bytes. A larger string has a block of its own. Small enough to reuse freed memory.
+/// The size of a block in bytes, small enough to reuse freed memory. A larger string has its own block.
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Byte strings in order.
+/// Byte strings in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringPool {
     blocks: Vec<StringBlock>,
-    number: usize,
-    /// The buffer of the next string.
+    strings: usize,
+    /// The buffer in which the next string is written.
     next: Vec<u8>,
 }
 
-/// Neighbouring strings in one allocation.
+/// Consecutive strings in one allocation.
 #[derive(Clone, Debug)]
 struct StringBlock {
-    /// The number of the first string.
+    /// The index of the first string.
     first: usize,
     bytes: Vec<u8>,
     /// The start of each string.
     ///
-    /// Each block has its own list, because one list for all would be copied when it grows.
+    /// Each block has its own list, because a single list would be copied when it grows.
     begins: Vec<u32>,
 }
 
 impl StringPool {
     /// Returns the number of strings.
     pub(crate) fn len(&self) -> usize {
-        self.number
+        self.strings
     }
 
-    /// Adds the bytes that `put` writes.
+    /// Adds the string that `put` writes.
     pub(crate) fn push(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
         self.next.clear();
         put(&mut self.next);
         let next = std::mem::take(&mut self.next);
-        self.add(&next);
+        self.push_bytes(&next);
         self.next = next;
     }
 
-    fn add(&mut self, bytes: &[u8]) {
+    fn push_bytes(&mut self, bytes: &[u8]) {
         let has_room =
             |block: &StringBlock| block.bytes.capacity() - block.bytes.len() >= bytes.len();
         if !self.blocks.last().is_some_and(has_room) {
             self.blocks.push(StringBlock {
-                first: self.number,
+                first: self.strings,
                 bytes: Vec::with_capacity(BLOCK_BYTES.max(bytes.len())),
                 begins: Vec::new(),
             });
         }
         if let Some(block) = self.blocks.last_mut() {
-            // A string begins below the block's size, or at 0 in a block of its own.
+            // A string begins below the block's size, or at 0 in its own block.
             let begin = u32::try_from(block.bytes.len()).unwrap_or(u32::MAX);
             block.begins.push(begin);
             block.bytes.extend(bytes);
-            self.number += 1;
+            self.strings += 1;
         }
     }
 
-    /// Returns the bytes from the start of a string. The reader finds the end.
+    /// Returns a reader at the start of a string. The reader must find the end of the string.
     pub(crate) fn at(&self, index: usize) -> ByteReader<'_> {
         let nth = self.blocks.partition_point(|block| block.first <= index);
         let block = &self.blocks[nth - 1];
         ByteReader(&block.bytes[block.begins[index - block.first] as usize..])
     }
 
-    /// Returns the strings for which `kept` is true.
-    pub(crate) fn only(&self, kept: &[bool]) -> Self {
+    /// Returns a pool of the strings for which `kept` is true.
+    pub(crate) fn retained(&self, kept: &[bool]) -> Self {
         let mut some = Self::default();
         let mut kept = kept.iter();
         for block in &self.blocks {
@@ -78,7 +78,7 @@ impl StringPool {
             let ends = begins.clone().skip(1).chain([block.bytes.len()]);
             for (from, to) in begins.zip(ends) {
                 if kept.next() == Some(&true) {
-                    some.add(&block.bytes[from..to]);
+                    some.push_bytes(&block.bytes[from..to]);
                 }
             }
         }
@@ -108,7 +108,7 @@ mod tests {
                 prop_assert!(pile.at(i).read_up_to(text.len()) == text);
             }
             let kept: Vec<bool> = sizes.iter().map(|(_, kept)| *kept).collect();
-            let some = pile.only(&kept);
+            let some = pile.retained(&kept);
             let wanted: Vec<&Vec<u8>> =
                 texts.iter().zip(&kept).filter(|(_, kept)| **kept).map(|(text, _)| text).collect();
             prop_assert_eq!(some.len(), wanted.len());
