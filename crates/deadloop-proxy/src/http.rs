@@ -193,7 +193,7 @@ pub(crate) enum BodyState {
     Close,
     /// The size of the next chunk follows.
     Size,
-    /// This number of bytes of the current chunk follow.
+    /// Bytes of the current chunk follow. Holds their number.
     Chunk(u64),
     /// The line end after a chunk follows.
     ChunkEnd,

@@ -128,7 +128,7 @@ struct TlsSession {
     sending: Mutex<()>,
 }
 
-/// The number of bytes received at once. Besides the longest incomplete record, rustls takes as many.
+/// The number of bytes received at once. rustls can buffer as many besides the longest incomplete record.
 const RECEIVE_BYTES: usize = 1536;
 
 impl TlsSession {

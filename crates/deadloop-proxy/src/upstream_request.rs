@@ -48,7 +48,7 @@ impl UpstreamRequest<'_> {
     }
 }
 
-/// Encodes a chunk. An empty one is the last.
+/// Encodes a chunk. An empty chunk ends the body.
 pub(crate) fn encode_chunk(bytes: &[u8]) -> Vec<u8> {
     let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
     all.extend_from_slice(bytes);
@@ -56,7 +56,7 @@ pub(crate) fn encode_chunk(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Writes a chunk. An empty one is the last.
+/// Writes a chunk. An empty chunk ends the body.
 pub(crate) fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     to.write_all(&encode_chunk(bytes))
 }

@@ -11,7 +11,7 @@ pub(super) enum MarkMatch {
     Mark(usize),
 }
 
-/// A list of markers, none of which is a prefix of another.
+/// Markers to search for. No marker is a prefix of another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MarkList {
     marks: Vec<Vec<char>>,

@@ -98,7 +98,7 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// A stop, and the cells that accept its fact.
+/// An alarm, with the cells whose settings would raise it.
 struct StopCandidate {
     /// The sort key: the place of the stop, the index of its event in the stream, and the member.
     ///

@@ -58,7 +58,7 @@ pub(crate) struct FactSource {
 const PIECE_BYTES: usize = 4096;
 
 impl PlanMeter {
-    /// Returns the facts of a text of `lane`, up to the position where every setting has stopped.
+    /// Returns the facts of a text in channel `lane`, up to the position where every setting has stopped.
     ///
     /// A fact that both the loosest and the strictest member accept is accepted by all, so the text after it is not
     /// needed. This also holds for a bound that must be met exactly, for which all members have the same value.
@@ -93,12 +93,12 @@ fn piece_end(text: &str) -> usize {
 }
 
 impl PlanMeters {
-    /// Returns the meters, each of which reads its channel once.
+    /// Returns the meters. Each meter reads its channel once.
     pub(crate) fn meters(&self) -> &[PlanMeter] {
         &self.meters
     }
 
-    /// Returns the programs, each of which reads a transcript once.
+    /// Returns the programs. Each program reads a transcript once.
     pub(crate) fn programs(&self) -> &[PlanProgram] {
         &self.programs
     }

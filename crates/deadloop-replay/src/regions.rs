@@ -98,7 +98,7 @@ impl CellBox {
     }
 }
 
-/// The cells claimed so far, as boxes of which none contains another.
+/// The cells claimed so far, in boxes that do not contain each other.
 ///
 /// The boxes of one growing fact contain each other, so only few remain, and they cut a new claim into few pieces.
 /// Cutting up the free cells instead would make very many.

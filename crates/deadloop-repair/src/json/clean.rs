@@ -31,7 +31,7 @@ fn strip_fence(text: &str) -> Option<&str> {
     inside.starts_with(['{', '[']).then_some(inside)
 }
 
-/// Skips a comment, of which `rest` begins with the `*`.
+/// Skips a comment, from the `*` at the start of `rest`.
 fn skip_comment(rest: &mut Peekable<Chars>) {
     let mut last = ' ';
     rest.next();

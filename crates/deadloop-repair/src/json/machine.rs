@@ -1,4 +1,6 @@
-//! [`JsonMachine`]: the modes of the repairer, some of which wait for the whole text.
+//! [`JsonMachine`]: repairs the JSON of one text in one of several modes.
+//!
+//! Some modes wait for the whole text.
 
 use serde::de::IgnoredAny;
 

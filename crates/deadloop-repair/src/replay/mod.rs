@@ -57,7 +57,7 @@ struct EventMachine {
     always_emits_done: bool,
     /// The keys of the latest events.
     known_keys: HashSet<u128>,
-    /// The same keys, oldest first.
+    /// The keys in `known_keys`, oldest first.
     keys_by_age: VecDeque<u128>,
     /// The position of the next event to emit.
     next_position: u64,

@@ -61,9 +61,10 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns two moments: when a channel reached `at` chars, and when a live integration receives the last of them.
+    /// Returns the moments at which a channel reached `at` chars and at which a live integration receives the last of
+    /// these.
     pub(crate) fn moments(&self, channel: Channel, at: Chars) -> [Moment; 2] {
-        let delivered = self.delivered_end(channel, at);
+        let delivered = self.chunk_end(channel, at);
         [at, delivered].map(|at| self.moment(channel, at))
     }
 
@@ -124,7 +125,7 @@ impl<'a> Arrivals<'a> {
 
     /// Returns the position after the chunk that holds the char before `at`, which is when a live integration receives
     /// it. Returns `at` for a channel without chunk times.
-    pub(crate) fn delivered_end(&self, channel: Channel, at: Chars) -> Chars {
+    pub(crate) fn chunk_end(&self, channel: Channel, at: Chars) -> Chars {
         let Some(lane) = self.lane(channel) else {
             return at;
         };
@@ -169,8 +170,9 @@ impl ChannelArrivals<'_> {
     }
 }
 
-/// Token counts of an event and of those before it. A recording counts tokens per event, and one event may be a whole
-/// answer.
+/// Token counts of an event and of all earlier events.
+///
+/// A recording counts tokens per event, and one event may be a whole answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTokens {
     /// The number of tokens of earlier events.
@@ -277,7 +279,7 @@ mod tests {
             ..Transcript::default()
         };
         let arrivals = Arrivals::new(&t, NonZeroU64::new(4));
-        let at = |at| arrivals.delivered_end(Channel::Answer, Chars(at)).0;
+        let at = |at| arrivals.chunk_end(Channel::Answer, Chars(at)).0;
         assert_eq!([3, 5, 6, 10].map(at), [4, 5, 9, 11]);
     }
 
@@ -286,7 +288,7 @@ mod tests {
         let at = |timed, chunks, at| {
             let t = transcript(timed);
             let arrivals = Arrivals::new(&t, NonZeroU64::new(chunks));
-            arrivals.delivered_end(Channel::Reasoning, Chars(at)).0
+            arrivals.chunk_end(Channel::Reasoning, Chars(at)).0
         };
         assert_eq!(at(true, 0, 3), 5, "the recorded chunk");
         assert_eq!(at(false, 0, 3), 3, "no times, no chunks");

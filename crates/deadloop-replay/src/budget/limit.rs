@@ -50,8 +50,8 @@ pub struct LimitEffect {
 }
 
 impl LimitEffect {
-    /// Returns the number of turns from the first warning to the first question or stop. `None` if there was no warning
-    /// or nothing to warn of.
+    /// Returns the number of turns from the first warning to the first question or stop. `None` if either did not
+    /// happen.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
     }

@@ -6,9 +6,9 @@ use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 deadloop_detect::words! {
     /// The methods of counting tokens.
     pub enum TokenCounter {
-        /// One token for each 4 chars, rounded up per event.
+        /// 4 chars per token, rounded up per event.
         Quarter = "chars/4",
-        /// One token for each 3.3 chars, rounded up per event.
+        /// 3.3 chars per token, rounded up per event.
         Third = "chars/3.3",
         /// The recorded tokens, or an estimate for events without a record.
         Recorded = "recorded",

@@ -37,7 +37,7 @@ pub struct SimulatedRun {
     pub written: u64,
 }
 
-/// One turn of a run under a setting.
+/// A turn in a run under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
     /// The index of the turn, from 0.

@@ -124,7 +124,7 @@ struct RankedRuns {
     runs: Vec<usize>,
     /// The number of tokens of each run's last prompt.
     peaks: Vec<u64>,
-    /// For each rank, the tally of the runs from that rank on, if none of them reaches a limit.
+    /// The tally of the runs from each rank on, for settings under which these runs reach no limit.
     quiet_tallies: Vec<BudgetTally>,
 }
 

@@ -69,7 +69,7 @@ pub struct BudgetTally {
     pub thrash: u64,
     /// The token sums of the runs that did not overflow.
     pub own: TokenSums,
-    /// The token sums of those runs without a guard, in an endless window.
+    /// The token sums that these runs have without a guard, in an endless window.
     pub own_free: TokenSums,
 }
 

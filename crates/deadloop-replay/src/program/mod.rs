@@ -55,7 +55,7 @@ pub struct Programs {
     pools: Vec<ProcessPool>,
     /// The number of idle processes in all pools.
     idle_count: AtomicUsize,
-    /// Whether some program has failed too often.
+    /// Set once a program has exceeded its error limit.
     failing: AtomicBool,
 }
 

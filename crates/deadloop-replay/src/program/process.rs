@@ -66,7 +66,7 @@ pub(super) enum Halt {
 #[derive(Default)]
 struct StderrTail {
     bytes: Mutex<VecDeque<u8>>,
-    /// Whether stderr was closed.
+    /// Set once stderr is closed.
     closed: AtomicBool,
 }
 

@@ -17,7 +17,8 @@ const RECOMMENDED_GRIDS: &[&str] = &[
 ];
 const AGENT_GRIDS: &[&str] = &[include_str!("recommended-agents.toml")];
 
-/// Returns the text of the recommended guards for alarms counted in `unit`. Those of runs include those of text.
+/// Returns the text of the recommended guards for alarms counted in `unit`. The guards for runs include the guards for
+/// text.
 pub fn recommended(unit: Unit) -> String {
     match unit {
         Unit::Chars => RECOMMENDED.into(),

@@ -108,7 +108,7 @@ impl ObjectContent {
         self.about.extend(value.map(|value| (name, value)));
     }
 
-    /// Removes `usage` from an object and keeps it. Its field `key` is the number of tokens.
+    /// Moves `usage` from an object to the metadata, and reads the token count in its field `key`.
     pub fn usage(&mut self, object: &mut Object, key: &str) {
         let usage = fields::any(object, "usage");
         let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());

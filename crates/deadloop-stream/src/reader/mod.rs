@@ -28,8 +28,8 @@ mod objects;
 mod text;
 
 pub use frames::{Frame, FrameResult, Frames, object};
-use objects::Objects;
-use text::PlainText;
+use objects::ObjectReader;
+use text::PlainTextReader;
 
 deadloop_detect::words! {
     /// The format of a stream.
@@ -93,8 +93,8 @@ pub struct StreamReader {
 enum ReaderStage {
     /// The first bytes, while the format is not recognised.
     Head(Vec<u8>),
-    Text(PlainText),
-    Objects(Box<Objects>),
+    Text(PlainTextReader),
+    Objects(Box<ObjectReader>),
 }
 
 impl StreamReader {
@@ -245,10 +245,10 @@ impl ReaderStage {
     /// Returns the stage for a stream of the reported `format`, read as the format `parsed_as`.
     fn new(format: StreamFormat, parsed_as: StreamFormat, think: ThinkOptions) -> Self {
         match parsed_as {
-            StreamFormat::Text => Self::Text(PlainText::new(think)),
+            StreamFormat::Text => Self::Text(PlainTextReader::new(think)),
             StreamFormat::Jsonl | StreamFormat::Sse => {
                 let fields = parsed_as == StreamFormat::Sse;
-                Self::Objects(Box::new(Objects::new(format, fields, MAX_LINE, think)))
+                Self::Objects(Box::new(ObjectReader::new(format, fields, MAX_LINE, think)))
             }
         }
     }

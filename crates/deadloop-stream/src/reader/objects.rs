@@ -17,7 +17,7 @@ use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
 /// Reader of a stream of JSON lines or server-sent events.
-pub(super) struct Objects {
+pub(super) struct ObjectReader {
     format: StreamFormat,
     lines: StreamLines,
     /// The number of the last line, from 1.
@@ -40,7 +40,7 @@ pub(super) struct Objects {
     ended: bool,
 }
 
-impl Objects {
+impl ObjectReader {
     /// Returns a reader of lines of at most `limit` bytes. With `is_sse`, it also reads the fields of server-sent
     /// events.
     pub(super) fn new(
@@ -175,9 +175,9 @@ impl Objects {
         self.calls.push(call, self.at, out);
     }
 
-    /// Keeps the first model name, and splits later texts by the rules of that model.
+    /// Keeps the first model name, and splits later texts by the rules for that model.
     ///
-    /// Later names are ignored: within one response, a server may switch to another name of the same model.
+    /// Later names are ignored, because a server may switch to another name of the same model within one response.
     fn take_model_name(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
         let (None, Some(model)) = (&self.model, model) else {
             return;

@@ -11,7 +11,7 @@ use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 
 /// Reader of a stream of plain text.
-pub(super) struct PlainText {
+pub(super) struct PlainTextReader {
     /// The first bytes of an incomplete char.
     incomplete_char: Vec<u8>,
     splitter: ThinkSplitter,
@@ -29,7 +29,7 @@ struct TextRun {
     end: u64,
 }
 
-impl PlainText {
+impl PlainTextReader {
     pub(super) fn new(think: ThinkOptions) -> Self {
         Self {
             incomplete_char: Vec::new(),

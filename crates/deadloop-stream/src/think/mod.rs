@@ -325,9 +325,9 @@ impl ThinkSplitter {
 }
 
 /// Returns the first match that is not [`TagMatch::Nothing`].
-fn first_match<T>(matches_in_order: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
-    let mut matches_in_order = matches_in_order.into_iter();
-    matches_in_order
+fn first_match<T>(matches: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
+    let mut matches = matches.into_iter();
+    matches
         .find(|found| !matches!(found, TagMatch::Nothing))
         .unwrap_or(TagMatch::Nothing)
 }

@@ -38,7 +38,7 @@ impl PartialEq for Tags {
 
 impl Eq for Tags {}
 
-/// The name that stands for the harmony format of gpt-oss.
+/// The name for the harmony format of gpt-oss in a list of tags.
 const HARMONY: &str = "harmony";
 
 /// The default tags: of DeepSeek-R1 and most others, of prompted models (two), Magistral, Kimi, Gemma and gpt-oss.

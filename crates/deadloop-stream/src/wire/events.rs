@@ -19,7 +19,7 @@ pub fn read(json: &str) -> serde_json::Result<Option<CheckedEvents>> {
     reader.end().map(|()| events)
 }
 
-/// Deserializer of the field `events`: a list, or null for none.
+/// Deserializer of the field `events`, which is a list or null.
 pub struct EventList<'a>(pub &'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for EventList<'_> {

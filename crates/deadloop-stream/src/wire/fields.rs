@@ -174,13 +174,13 @@ impl<const N: usize> Fields<N> {
         }
     }
 
-    /// Takes the value of a known field.
+    /// Removes a known field and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.names.iter().position(|known| *known == name)?;
         self.values[at].take()
     }
 
-    /// Takes a string.
+    /// Removes and returns an optional string.
     ///
     /// # Errors
     /// The value is not a string.
@@ -190,7 +190,7 @@ impl<const N: usize> Fields<N> {
             .transpose()
     }
 
-    /// Takes a required string.
+    /// Removes and returns a required string.
     ///
     /// # Errors
     /// The string is missing, or the value is not a string.
@@ -199,7 +199,7 @@ impl<const N: usize> Fields<N> {
         self.take_string(name)?.ok_or_else(missing)
     }
 
-    /// Takes a number, parsed by `read`.
+    /// Removes and returns an optional number, which `read` parses.
     ///
     /// # Errors
     /// `read` returns `None` for the value.
