@@ -546,7 +546,7 @@ mod tests {
         }
     }
 
-    /// Gives a byte a read, and times out before each.
+    /// Reader that returns one byte per read and times out before each.
     struct Slow<'a>(&'a [u8], bool);
 
     impl Read for Slow<'_> {
@@ -583,7 +583,7 @@ mod tests {
         assert!(late.to_string().contains("minute"), "{late}");
     }
 
-    /// The end of a request with chunks is where every reader sees it.
+    /// Checks that a chunked request ends where every reader finds its end.
     #[test]
     fn chunks_of_a_client_are_read_strictly_and_those_of_a_server_as_servers_write_them() {
         let read = |bytes: &[u8], strict: bool| {

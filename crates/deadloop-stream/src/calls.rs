@@ -260,7 +260,7 @@ mod tests {
         0=a:{ 1=b:{]} 2=c:7 => { | a({)@1 {]} | b({]})@2 7 | c(7)@3
         0=a:{ 1=b:{ 0:} => { | a({)@1 { | | b({)@2"#;
 
-    /// Rows where the API marks ends.
+    /// Rows in which the API reports the ends of calls.
     const ROWS_WITH_ENDS: &str = r#"
         0=a: 1=b: => | | a()@1 b()@2
         0=a:{"x": 1=b:{"y": 0:1} 1:2} 2=c:{} => {"x": | | 1} a({"x":1})@3 {"y": | 2} b({"y":2})@4 | {} c({})@5 |"#;

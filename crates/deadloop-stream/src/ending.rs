@@ -20,9 +20,9 @@ pub struct Ending {
     is_line_too_long: bool,
     /// The parser of lines into objects, shared with the stream reader.
     frames: Frames,
-    /// The first object.
+    /// The first object of the response.
     first: Option<Vec<u8>>,
-    /// The last object.
+    /// The last object so far.
     last: Vec<u8>,
     /// Whether the objects are the data of server-sent events rather than bare lines.
     is_sse: bool,
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Returns the last event that the reader of streams sees, which finds nothing bad.
+    /// Returns the last event that the stream reader sees. Asserts that it finds no bad lines.
     fn last(format: Option<StreamFormat>, bytes: &[u8]) -> Option<OwnedEvent> {
         let mut reader = StreamReader::new("x", format, ThinkOptions::default());
         reader.feed(bytes);
@@ -306,7 +306,8 @@ mod tests {
         assert_eq!(ending(text.as_bytes(), 1000), end);
     }
 
-    /// An object in several `data` lines is as good as one in one, and one that was cut is not read.
+    /// Checks that an object in several `data` lines is read like one in a single line, and that an incomplete one is
+    /// ignored.
     #[test]
     fn an_event_of_several_lines_is_ended() {
         let event =
@@ -323,7 +324,8 @@ mod tests {
         assert_eq!(ending(two.as_bytes(), 1000), format!("\n{end}"));
     }
 
-    /// A stream of the Responses API that was joined late: the reader of streams sees it end, and the number goes on.
+    /// Checks a stream of the Responses API without its beginning: the stream reader sees an end, and the sequence
+    /// number continues.
     #[test]
     fn a_response_that_was_not_announced_is_ended() {
         let event = "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"delta\":\"so \"}\n\n";
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(last, Some(OwnedEvent::Finish(reason)));
     }
 
-    /// The event before is ended where it is open, and no line is left blank where it is not.
+    /// Checks that an open event is ended first, and that no blank line is added after a closed one.
     #[test]
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";

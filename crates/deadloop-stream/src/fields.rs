@@ -75,7 +75,7 @@ pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option
     found
 }
 
-/// Removes fields that carry no further information. `names` are separated by blanks.
+/// Removes fields that carry no further information. `names` are separated by spaces.
 pub fn away(object: &mut Object, names: &str) {
     for name in names.split(' ') {
         any(object, name);

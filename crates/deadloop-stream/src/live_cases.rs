@@ -61,7 +61,7 @@ fn describe_alarm(guards: &Guards, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_stream_is_read_and_judged_as_is_right() {
+fn streams_give_the_expected_summaries_and_alarms() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/live");
     let settings = Settings::parse(&(RECOMMENDED.to_owned() + EXTRA_GUARDS_TOML)).unwrap();
     let guards = Guards::new(&settings).unwrap();

@@ -95,7 +95,7 @@ impl Problem {
         }
     }
 
-    /// Returns the problem with another cost.
+    /// Returns the problem with this cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }

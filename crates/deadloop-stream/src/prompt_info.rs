@@ -97,7 +97,7 @@ fn message_text(message: &Object) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Requests of each family, as in its reference, with texts of others beside the user's.
+    /// Checks requests of each API, from its reference, with texts of other roles beside the user's.
     #[test]
     fn what_the_user_wrote_is_found_in_every_api() {
         let long = "x".repeat(100_000);

@@ -583,7 +583,7 @@ mod tests {
 
     const CALL: &str = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
 
-    /// Five calls of this form, as a stream.
+    /// Returns five calls in this format, as a stream.
     fn five(call: &str) -> String {
         let calls = (0..5).map(|n| call.replace('N', &n.to_string()) + "\n\n");
         calls.collect()
@@ -597,7 +597,8 @@ mod tests {
         WatchedResponse::new(guards.clone(), |_| ThinkOptions::default())
     }
 
-    /// One test for each response of a guard: what is kept, decided and told of five equal calls, of which the third is one too many.
+    /// Checks each response of a guard to five equal calls, of which only two are allowed: the kept bytes, the decision
+    /// and the warnings.
     #[test]
     fn each_response_does_what_it_says() {
         let stream = five(CALL);
@@ -621,8 +622,8 @@ mod tests {
         }
     }
 
-    /// A client that cannot be kept from running a call does not get the chunk that completes a refused one, however the
-    /// API writes calls.
+    /// Checks that a client that cannot be kept from running a call does not get the chunk that completes a refused
+    /// one, in any format of calls.
     #[test]
     fn a_refusal_can_end_the_response() {
         let gemini = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":1},"id":"cN"}}]}}]}"#;
@@ -641,7 +642,7 @@ mod tests {
         }
     }
 
-    /// The guard of the model at the task, before and after the model is named, has heard the user.
+    /// Checks that the guard for the model at the task has the user's texts, before and after the model is named.
     #[test]
     fn what_is_answered_chooses_the_guard_and_is_heard_by_it() {
         let text = "prompt = \"skip\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"m\"\ntask = \"drill\"\n\
@@ -672,7 +673,7 @@ mod tests {
         watched(&guards("[[guard]]\ndetector = \"periodic\""))
     }
 
-    /// The ends of lines make no difference: LF, CR LF, or CR alone, wherever the bytes are cut.
+    /// Checks that LF, CR LF and CR line ends give the same result, for any chunks.
     #[test]
     fn lines_may_end_with_a_carriage_return_alone() {
         let chunk =
@@ -702,8 +703,8 @@ mod tests {
         }
     }
 
-    /// What is no JSON is counted and goes on, and the guard reads on after it: NaN and half a surrogate pair, which
-    /// some servers write.
+    /// Checks that invalid JSON is counted and forwarded, and that reading goes on after it. Some servers write NaN and
+    /// half a surrogate pair.
     #[test]
     fn what_is_no_json_is_counted_and_passed() {
         let mut watched = periodic();
@@ -722,7 +723,8 @@ mod tests {
         assert_eq!(watched.counts().answer, Chars(4 * 9));
     }
 
-    /// The first name chooses the guard, no later one takes it away, and the guard has read what came before its name.
+    /// Checks that the first name selects the guard, that later names do not change it, and that the guard gets the
+    /// earlier events.
     #[test]
     fn a_response_has_one_guard_whenever_its_model_is_named() {
         let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"b\"\n[[model.guard]]\ndetector = \"periodic\"\n\

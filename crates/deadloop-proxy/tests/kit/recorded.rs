@@ -62,7 +62,7 @@ pub(crate) fn recorder() -> (SocketAddr, Record) {
     (at, record)
 }
 
-/// Parses the single request in these bytes: method, target, body. Panics where another reader could understand
+/// Parses the single request in these bytes: method, target and number of body bytes. Panics where another reader could understand
 /// something else.
 pub(crate) fn seen(bytes: &[u8]) -> String {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {

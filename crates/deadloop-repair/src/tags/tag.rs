@@ -19,7 +19,7 @@ pub(super) enum TagRole {
     Field(usize),
 }
 
-/// A known tag.
+/// A known tag in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) role: TagRole,
@@ -46,9 +46,9 @@ deadloop_detect::words! {
 pub(super) struct KnownTags {
     /// The names of actions, then of fields, then aliases.
     nearest: NearestName,
-    /// The number of names of actions.
+    /// The number of action names.
     actions: usize,
-    /// The number of names of fields.
+    /// The number of field names.
     fields: usize,
     /// The index of the name that each alias replaces.
     aliases: Vec<usize>,

@@ -71,7 +71,7 @@ pub(super) struct ThinkMachine {
     tag_bytes: usize,
     /// The whitespace at the end of the block so far, which is dropped if the block ends there.
     trailing: String,
-    /// The length of `blanks` in chars.
+    /// The length of `trailing` in chars.
     trailing_chars: usize,
     /// Whether whitespace is dropped until another char comes.
     trimming: bool,

@@ -11,7 +11,7 @@ use super::{Arrivals, EventArrival, EventTokens, TextArrival};
 use crate::record::Moment;
 use crate::tokens::TokenSum;
 
-/// Counts that run along while events are added.
+/// Running counts of a transcript while its events are added.
 #[derive(Default)]
 struct RunningCounts {
     seen: ChannelLengths,

@@ -121,7 +121,7 @@ impl Programs {
                 idle: Mutex::default(),
                 errors: Mutex::default(),
             };
-            programs.keep(&pool, process);
+            programs.keep_idle(&pool, process);
             Ok(pool)
         };
         let started: Vec<_> = plan.readings().programs().par_iter().map(start).collect();

@@ -8,8 +8,8 @@ use super::tags::TagMatch;
 /// The markers that end a message of the harmony format.
 pub(super) const MESSAGE_ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 
-/// The markers of a message's header, which begins with the first or second and ends with the last. Each may be
-/// followed by words of [`is_header_char`] chars.
+/// The markers of a message's header. A header begins with the first or second marker and ends with the last. Words of
+/// [`is_header_char`] chars may follow each marker.
 pub(super) const HEADER_MARKS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
 const MESSAGE: &str = "<|message|>";
 const CHANNEL_INDEX: usize = 1;
@@ -102,8 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// A header is what this pattern matches, if it has at most `MAX_HEADER_BYTES` bytes. A text is cut where
-        /// more of it could make a header.
+        /// Checks headers against a pattern, up to `MAX_HEADER_BYTES` bytes. A text is cut off where more of it could
+        /// complete a header.
         #[test]
         fn a_header_is_what_a_pattern_says(text in "(<\\|(start|channel|constrain|message|end)\\|>|a|analysis|é|<|<\\|){0,8}", long in 0..300_usize) {
             let text = text.replacen('a', &"a".repeat(long), 1);

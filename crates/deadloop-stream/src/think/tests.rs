@@ -227,7 +227,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(move |words| words.concat().replacen("🔁", &long, 1))
 }
 
-/// Cuts a text before the chars whose bit is set. The 64 bits repeat.
+/// Cuts a text before each char whose bit is set in `at`. The bits repeat every 64 chars.
 fn cut(text: &str, at: u64) -> Vec<&str> {
     let mut chunks = Vec::new();
     let mut from = 0;

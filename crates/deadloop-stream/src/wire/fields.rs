@@ -23,17 +23,17 @@ impl WireFault {
         }
     }
 
-    /// Returns the problem of this fault at `place`.
+    /// Converts the fault to a problem at `place`.
     pub fn at(self, place: Place) -> Problem {
         Problem::new(place, self.what, self.expected).costing(self.cost)
     }
 
-    /// Returns the fault with another cost.
+    /// Returns the fault with this cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
-    /// Prefixes the fault with the name of the record's part that it is in.
+    /// Prefixes the description with the name of the faulty part.
     pub fn inside(self, part: &str) -> Self {
         Self {
             what: format!("{part}: {}", self.what),

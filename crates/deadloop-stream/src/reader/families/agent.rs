@@ -112,7 +112,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     parsed.response = fields::label(&mut object, "agent_source");
     parsed.keep("error", error.map(Value::String));
     parsed.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
-    // The content type matters only for text. Each event has an id of its own.
+    // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
         fields::away(&mut payload, "id content_type");
     }

@@ -3,8 +3,7 @@
 //! OpenAI and many compatible servers send them. A response that is not streamed is one chunk with a `message`.
 //!
 //! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter, Groq, newer vLLM). A
-//! server that sends both sends the same text twice. Each of several choices is a stream of its own, and only the first
-//! is watched.
+//! server that sends both sends the same text twice. Of several choices, only the first is watched.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;

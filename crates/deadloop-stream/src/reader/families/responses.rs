@@ -56,7 +56,7 @@ fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// The fields that locate an event in the response, separated by blanks. They add nothing to the order of the events.
+/// The fields that locate an event in the response, separated by spaces. They add nothing to the order of the events.
 const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index obfuscation";
 
 fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
