@@ -262,9 +262,9 @@ pub enum PlanError {
     TooManyStructures {
         /// The number of structures.
         structures: usize,
-        /// Their estimated memory, in megabytes.
+        /// The estimated memory of the structures, in megabytes.
         megabytes: usize,
-        /// The parameters that span them.
+        /// The parameters that span the structures.
         params: String,
     },
     /// No cell is possible.
@@ -272,7 +272,7 @@ pub enum PlanError {
     NothingPossible {
         /// The number of cells.
         cells: usize,
-        /// The reasons, with their numbers of cells.
+        /// The reasons, each with its number of cells.
         refused: Vec<RefusedCells>,
     },
 }

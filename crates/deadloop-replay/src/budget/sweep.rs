@@ -67,7 +67,7 @@ impl BudgetStage {
 pub struct StageTallies {
     /// The tallies without a guard.
     pub never: Vec<BudgetTally>,
-    /// The tallies of each play.
+    /// The tallies of each setting in [`BudgetStage::plays`].
     pub plays: Vec<Vec<BudgetTally>>,
 }
 

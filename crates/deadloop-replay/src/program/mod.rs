@@ -42,8 +42,8 @@ use script::Script;
 /// The maximum time until a program is ready. Some programs first load a model.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The maximum number of idle processes kept, since each takes memory. In a run with more programs, the others are
-/// started again for each transcript.
+/// The maximum number of idle processes kept, since each takes memory. In a run with more programs, the remaining
+/// programs are started again for each transcript.
 const MAX_IDLE_PROCESSES: usize = 64;
 
 /// A program's answer to a transcript: an alarm, none, or the program's error.

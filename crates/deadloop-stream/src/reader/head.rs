@@ -86,7 +86,7 @@ fn classify_line(line: &[u8], is_whole: bool) -> LineEvidence {
     LineEvidence::Format(StreamFormat::Text)
 }
 
-/// Returns `evidence` once the line is whole, [`LineEvidence::Wait`] before.
+/// Returns `evidence` if the line is whole, otherwise [`LineEvidence::Wait`].
 fn await_line_end(evidence: LineEvidence, line: &[u8], is_whole: bool) -> LineEvidence {
     match is_whole {
         _ if line.len() > MAX_FIELD_BYTES => LineEvidence::Format(StreamFormat::Text),

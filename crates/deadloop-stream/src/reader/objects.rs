@@ -145,7 +145,7 @@ impl ObjectReader {
         {
             self.errors.extend(read_error_message(object));
         }
-        match object.map(|object| object.and_then(read_events)) {
+        match object.map(|object| object.and_then(read_content)) {
             None => {}
             Some(Err(fault)) => bad.record_fault(self.line, fault),
             Some(Ok((family, parsed))) => {
@@ -268,7 +268,7 @@ fn read_error_message(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the content of an object, and the family that it belongs to.
-fn read_events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
+fn read_content(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
     let family = families::recognize(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(

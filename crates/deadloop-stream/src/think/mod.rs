@@ -134,7 +134,7 @@ impl ThinkSplitter {
             text = &joined;
         }
         while !text.is_empty() {
-            match self.step(text, out) {
+            match self.consume_start(text, out) {
                 Some(rest) => text = rest,
                 None => break,
             }
@@ -161,7 +161,7 @@ impl ThinkSplitter {
 
     /// Handles the start of `text` and returns the remaining text. `None` if it is empty or must wait for the next
     /// chunk.
-    fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
+    fn consume_start<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
         match self.state {
             SplitterState::Start(side) => self.match_start(side, text, out),
             SplitterState::AfterLastBlock => {

@@ -11,7 +11,7 @@ use crate::reader::content::ObjectContent;
 use crate::time::millis;
 use crate::wire::WireFault;
 
-/// Events of an agent server.
+/// The family of an agent server's events.
 pub const ENTRY: Family = Family {
     name: "agent",
     keys: &["event_type", "agent_source", "timestamp", "payload"],
