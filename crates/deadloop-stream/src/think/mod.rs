@@ -161,7 +161,11 @@ impl ThinkSplitter {
 
     /// Handles the start of `text` and returns the remaining text. `None` if it is empty or must wait for the next
     /// chunk.
-    fn consume_start<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
+    fn consume_start<'a>(
+        &mut self,
+        text: &'a str,
+        out: &mut impl FnMut(TagSide, &str),
+    ) -> Option<&'a str> {
         match self.state {
             SplitterState::Start(side) => self.match_start(side, text, out),
             SplitterState::AfterLastBlock => {
