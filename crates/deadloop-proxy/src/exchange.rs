@@ -1,6 +1,6 @@
-//! A client's connection, request by request.
+//! Serving of a client's connection, request by request.
 //!
-//! Each request is sent to the server, and its response is passed on as it arrives, up to an alarm of its guard.
+//! Each request is sent to the server, and its response is relayed as it arrives, up to an alarm of its guard.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Shutdown, TcpStream};
@@ -18,41 +18,41 @@ use crate::tunnel;
 use crate::upstream_request::{UpstreamRequest, write_chunk};
 use crate::{ProxyNews, ProxyOptions, ProxyState};
 
-/// The interval of checks on a connection without bytes.
+/// The timeout of one read. After each, a connection without bytes is checked.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
-/// The maximum number of ticks without bytes before the next request, or within a request.
-const MAX_IDLE_TICKS: u32 = 120;
-/// The time after which a client that reads nothing counts as gone.
+/// The maximum number of read timeouts before the next request, or within a request.
+const MAX_IDLE_READS: u32 = 120;
+/// The time after which a client that reads nothing is disconnected.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The reasons why an exchange ends early.
 enum ExchangeError {
-    /// The client disconnected, or never sent a request.
+    /// The client disconnected or sent no request.
     Client,
     /// The server disconnected during its response.
     Upstream,
-    /// The request is refused for this reason. The rest of it is not read.
+    /// The request is refused for this reason, and its rest is not read.
     Request(String),
-    /// The server sent no valid answer, for this reason.
+    /// The server sent no valid response, for this reason.
     Unanswered(String),
 }
 
-/// The end of an exchange. `true` if the client may send another request.
+/// The end of an exchange: whether the client may send another request.
 type ExchangeResult = Result<bool, ExchangeError>;
 
-/// Answers a client with a 503 for too many connections, and closes the connection.
+/// Answers a client with a 503 because of too many connections, and closes the connection.
 pub(crate) fn refuse(client: &TcpStream) {
     let _ = client.set_write_timeout(Some(Duration::from_secs(1)));
     ProxyReply::from_text("503 Service Unavailable", "too many streams\n").finish(client);
 }
 
-/// Serves a connection until it ends.
+/// Serves a client's connection until it ends.
 pub(crate) fn serve(client: TcpStream, shared: &ProxyState) {
     let ready = client
         .set_nodelay(true)
         .and_then(|()| client.set_read_timeout(Some(READ_TIMEOUT)))
         .and_then(|()| client.set_write_timeout(Some(WRITE_TIMEOUT)));
-    reply::probe(&client);
+    reply::enable_keepalive(&client);
     let mut wire = Connection::of_client(&client);
     let mut end = ready.map(|()| true).map_err(|_| ExchangeError::Client);
     while let Ok(true) = end {
@@ -86,7 +86,7 @@ fn handle_request(
     wire: &mut Connection<&TcpStream>,
     shared: &ProxyState,
 ) -> ExchangeResult {
-    let Some(head) = next_head(wire, shared)? else {
+    let Some(head) = read_request_head(wire, shared)? else {
         return Ok(false);
     };
     let refused = |what: &str| ExchangeError::Request(what.to_owned());
@@ -94,19 +94,19 @@ fn handle_request(
     let framing = request.framing().map_err(refused)?;
     shared.metrics.add(MetricCounter::Requests, 1);
     let upstream = connect(shared)?;
-    if request.lists("expect", "100-continue") {
+    if request.list_has("expect", "100-continue") {
         let mut client = client;
         let go = client.write_all(b"HTTP/1.1 100 Continue\r\n\r\n");
         go.map_err(|_| ExchangeError::Client)?;
     }
-    let onward = UpstreamRequest {
+    let forwarded = UpstreamRequest {
         head: &request,
         framing,
     };
-    let mut answered = ServerAnswer::new(&upstream, client, shared);
-    let mut asking = PromptReader::new(&request, shared);
-    let sent = send(&onward, (wire, &mut asking), &mut answered)?;
-    let Some(response) = answered.head()? else {
+    let mut answer = ServerAnswer::new(&upstream, client, shared);
+    let mut prompt = PromptReader::new(&request, shared);
+    let sent = send_request(&forwarded, (wire, &mut prompt), &mut answer)?;
+    let Some(response) = answer.read_head()? else {
         return Err(unanswered_error("the server did not answer\n"));
     };
     let relay = Relay {
@@ -114,12 +114,12 @@ fn handle_request(
         request: &request,
         response: &response,
         // The client may still be sending the part of the request that the server refused.
-        last: !sent,
+        is_last: !sent,
         shared,
     };
     match response.start.0.as_str() {
-        "101" => relay.switch_protocol(wire, &answered.wire),
-        _ => relay.run(&mut answered.wire, asking),
+        "101" => relay.switch_protocol(wire, &answer.wire),
+        _ => relay.forward_response(&mut answer.wire, prompt),
     }
 }
 
@@ -129,21 +129,22 @@ fn connect(shared: &ProxyState) -> Result<ServerConnection, ExchangeError> {
     let failed =
         |why: &str| ExchangeError::Unanswered(format!("the server cannot be reached{why}\n"));
     let socket = upstream.connect().map_err(|_| failed(""))?;
-    reply::probe(&socket);
+    reply::enable_keepalive(&socket);
     ServerConnection::new(socket, upstream.tls()).map_err(|why| {
         tell(ProxyNews::NoTls(&why));
         failed(&format!(": {why}"))
     })
 }
 
-/// Reads the head of the next request. `None` if the client is done. While the proxy stops, a client without a
-/// request counts as gone.
-fn next_head(
+/// Reads the head of the next request. `None` if the client is done.
+///
+/// While the proxy stops, a client that has not begun a request is treated as disconnected.
+fn read_request_head(
     wire: &mut Connection<&TcpStream>,
     shared: &ProxyState,
 ) -> Result<Option<Vec<u8>>, ExchangeError> {
-    for _ in 0..MAX_IDLE_TICKS {
-        match wire.head() {
+    for _ in 0..MAX_IDLE_READS {
+        match wire.read_head() {
             Ok(head) => return Ok(head),
             Err(e) if is_timeout(&e) => {
                 if shared.is_stopping() && !wire.has_begun() {
@@ -159,39 +160,39 @@ fn next_head(
     Err(ExchangeError::Client)
 }
 
-/// Sends the request to the server. Returns false if the server did not accept all of it.
-fn send(
-    onward: &UpstreamRequest<'_>,
-    (wire, asking): (&mut Connection<&TcpStream>, &mut PromptReader<'_>),
-    answered: &mut ServerAnswer<'_>,
+/// Sends the request to the server. Returns whether the server accepted all of it.
+fn send_request(
+    forwarded: &UpstreamRequest<'_>,
+    (wire, prompt): (&mut Connection<&TcpStream>, &mut PromptReader<'_>),
+    answer: &mut ServerAnswer<'_>,
 ) -> Result<bool, ExchangeError> {
-    let mut upstream = answered.upstream;
+    let mut upstream = answer.upstream;
     let _ = upstream.socket().set_nodelay(true);
     let _ = upstream.socket().set_read_timeout(Some(READ_TIMEOUT));
     let _ = upstream.socket().set_write_timeout(Some(WRITE_TIMEOUT));
-    let head = onward.encode_head(&answered.shared.options.upstream);
+    let head = forwarded.encode_head(&answer.shared.options.upstream);
     if upstream.write_all(&head).is_err() {
         return Ok(false);
     }
-    let mut body = onward.framing.body(BodyState::Length(0));
+    let mut body = forwarded.framing.body(BodyState::Length(0));
     let (mut piece, mut idle) = (Vec::new(), 0);
     loop {
         piece.clear();
         let read = body.read(wire, &mut piece);
-        if !matches!(read, Ok(0)) && answered.is_refusal() {
+        if !matches!(read, Ok(0)) && answer.is_refusal() {
             return Ok(false);
         }
         match read {
             Ok(n) => {
                 idle = 0;
-                asking.push(&piece);
-                match (n, upstream.write_all(&onward.encode_piece(&piece))) {
+                prompt.push(&piece);
+                match (n, upstream.write_all(&forwarded.encode_piece(&piece))) {
                     (_, Err(_)) => return Ok(false),
                     (0, Ok(())) => return Ok(true),
                     _ => {}
                 }
             }
-            Err(e) if is_timeout(&e) && idle < MAX_IDLE_TICKS => idle += 1,
+            Err(e) if is_timeout(&e) && idle < MAX_IDLE_READS => idle += 1,
             Err(e) if e.kind() == ErrorKind::InvalidData => {
                 return Err(ExchangeError::Request(e.to_string()));
             }
@@ -200,12 +201,12 @@ fn send(
     }
 }
 
-/// The answer of the server, as it arrives.
+/// The server's side of an exchange.
 struct ServerAnswer<'a> {
     upstream: &'a ServerConnection,
     wire: Connection<&'a ServerConnection>,
     /// The head of a response that arrived before the whole request was sent.
-    early: Option<MessageHead>,
+    early_head: Option<MessageHead>,
     client: &'a TcpStream,
     shared: &'a ProxyState,
 }
@@ -215,19 +216,19 @@ impl<'a> ServerAnswer<'a> {
         Self {
             upstream,
             wire: Connection::of_server(upstream),
-            early: None,
+            early_head: None,
             client,
             shared,
         }
     }
 
-    /// Returns whether the server refused an incomplete request, or disconnected.
+    /// Returns whether the server refused an incomplete request or disconnected.
     fn is_refusal(&mut self) -> bool {
-        while self.early.is_none() && self.has_begun() {
-            match self.wire.head() {
+        while self.early_head.is_none() && self.has_begun() {
+            match self.wire.read_head() {
                 Ok(Some(head)) => match MessageHead::of_response(&head) {
                     Some(head) if is_interim(&head) => {}
-                    Some(head) => self.early = Some(head),
+                    Some(head) => self.early_head = Some(head),
                     None => return true,
                 },
                 // The rest of the head comes later.
@@ -235,42 +236,42 @@ impl<'a> ServerAnswer<'a> {
                 _ => return true,
             }
         }
-        let status = self.early.as_ref().map(|head| head.start.0.as_str());
+        let status = self.early_head.as_ref().map(|head| head.start.0.as_str());
         status.is_some_and(|status| status >= "400")
     }
 
-    /// Returns whether a part of an answer has arrived.
+    /// Returns whether part of a response has arrived.
     fn has_begun(&self) -> bool {
         let peek = || self.upstream.peek();
         self.wire.has_begun() || count_unread(self.upstream.socket(), peek).is_ok_and(|n| n > 0)
     }
 
-    /// Reads the head of the response, without a time limit, as long as the client is connected. Heads with a 1xx
-    /// status other than 101 are skipped. `None` if the server sent no valid head.
-    fn head(&mut self) -> Result<Option<MessageHead>, ExchangeError> {
-        if let Some(early) = self.early.take() {
+    /// Reads the head of the response, for as long as the client is connected. Skips heads with a 1xx status other than
+    /// 101. `None` if the server sent no valid head.
+    fn read_head(&mut self) -> Result<Option<MessageHead>, ExchangeError> {
+        if let Some(early) = self.early_head.take() {
             return Ok(Some(early));
         }
         loop {
-            match self.wire.head() {
+            match self.wire.read_head() {
                 Ok(Some(head)) => match MessageHead::of_response(&head) {
                     Some(head) if is_interim(&head) => {}
                     known => return Ok(known),
                 },
-                Err(e) if is_timeout(&e) => check_client(self.client, self.shared)?,
+                Err(e) if is_timeout(&e) => check_connected(self.client, self.shared)?,
                 _ => return Ok(None),
             }
         }
     }
 }
 
-/// Returns whether another head follows.
+/// Returns whether a head precedes that of the final response.
 fn is_interim(head: &MessageHead) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }
 
 /// Returns an error if the client has disconnected.
-fn check_client(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
+fn check_connected(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
     // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
     // reports that to a probe or to the next write.
     let lost = client.take_error();
@@ -281,10 +282,11 @@ fn check_client(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeE
     Err(ExchangeError::Client)
 }
 
-/// Returns the number of unread bytes by `peek`, which does not wait. Returns 0 also if no more will arrive.
+/// Returns the number of bytes that `peek` finds unread, without waiting. Also 0 if the other side has finished sending.
 ///
 /// # Errors
-/// Returns an error if the connection is broken.
+///
+/// The connection is broken.
 fn count_unread(stream: &TcpStream, peek: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
     stream.set_nonblocking(true)?;
     let peeked = peek();
@@ -295,22 +297,22 @@ fn count_unread(stream: &TcpStream, peek: impl FnOnce() -> io::Result<usize>) ->
     }
 }
 
-/// A response on its way to the client.
+/// The relay of one response to the client.
 struct Relay<'a> {
     client: &'a TcpStream,
     request: &'a MessageHead,
     response: &'a MessageHead,
-    /// Whether the connection takes no more requests.
-    last: bool,
+    /// Whether the connection takes no further requests.
+    is_last: bool,
     shared: &'a ProxyState,
 }
 
 impl Relay<'_> {
-    /// Passes the response on. Returns whether the connection can take another request.
-    fn run(
+    /// Relays the response. Returns whether the connection can take another request.
+    fn forward_response(
         &self,
         wire: &mut Connection<&ServerConnection>,
-        asking: PromptReader<'_>,
+        prompt: PromptReader<'_>,
     ) -> ExchangeResult {
         let status = self.response.start.0.as_str();
         let bare = self.request.start.0 == "HEAD" || matches!(status, "204" | "304");
@@ -324,34 +326,34 @@ impl Relay<'_> {
             framing.body(BodyState::Close)
         };
         let watched = self.watched_format().filter(|_| !bare);
-        let judge = watched
-            .map(|written| ResponseGuard::new(&self.shared.options, written, asking.into_prompt()));
+        let guard = watched
+            .map(|written| ResponseGuard::new(&self.shared.options, written, prompt.into_prompt()));
         // A response that may be cut has no length.
         let out = match framing {
-            Framing::Length(_) if judge.is_none() && status != "204" => framing,
+            Framing::Length(_) if guard.is_none() && status != "204" => framing,
             _ if bare || !self.request.is_1_1 => Framing::None,
             _ => Framing::Chunked,
         };
-        let close = self.last
+        let close = self.is_last
             || !self.request.is_1_1
-            || self.request.lists("connection", "close")
+            || self.request.list_has("connection", "close")
             || self.shared.is_stopping();
         let connection = if close { "Connection: close\r\n" } else { "" };
         self.write_head(&[connection, &out.header()])?;
-        self.relay_body(wire, body, (judge, out == Framing::Chunked))?;
+        self.relay_body(wire, body, (guard, out == Framing::Chunked))?;
         Ok(!close && (bare || out != Framing::None))
     }
 
-    /// Passes on the switch to another protocol, and then the bytes of both sides.
+    /// Relays a switch to another protocol, then the bytes of both sides.
     fn switch_protocol(
         &self,
         wire: &Connection<&TcpStream>,
-        answered: &Connection<&ServerConnection>,
+        answer: &Connection<&ServerConnection>,
     ) -> ExchangeResult {
         let asked = self.request.upgrade();
         let Some(to) = self
             .response
-            .value("upgrade")
+            .lowercase_value("upgrade")
             .filter(|to| Some(to) == asked.as_ref())
         else {
             let what = "the server speaks something that it was not asked to\n";
@@ -359,24 +361,24 @@ impl Relay<'_> {
         };
         self.shared.metrics.add(MetricCounter::Tunnels, 1);
         self.write_head(&["Connection: Upgrade\r\n", &format!("Upgrade: {to}\r\n")])?;
-        let ((client, sent), (server, begun)) = (wire.parts(), answered.parts());
-        tunnel::run((client, sent), (server, begun));
+        let ((client, sent), (server, begun)) = (wire.parts(), answer.parts());
+        tunnel::relay_both_ways((client, sent), (server, begun));
         Ok(false)
     }
 
-    /// Writes the head of the response, with some headers of the proxy.
-    fn write_head(&self, own: &[&str]) -> Result<(), ExchangeError> {
+    /// Writes the head of the response, with additional header lines of the proxy.
+    fn write_head(&self, own_headers: &[&str]) -> Result<(), ExchangeError> {
         let (status, reason) = &self.response.start;
         let mut head = format!("HTTP/1.1 {status} {reason}\r\n").into_bytes();
         head.extend(self.response.forwarded_headers(&[]));
-        head.extend_from_slice(own.concat().as_bytes());
+        head.extend_from_slice(own_headers.concat().as_bytes());
         head.extend_from_slice(b"\r\n");
         self.write(&head)
     }
 
-    /// Returns the format of the response, if a guard can watch it.
+    /// Returns the format of the response. `None` if no guard can watch it.
     fn watched_format(&self) -> Option<StreamFormat> {
-        let kind = self.response.value("content-type")?;
+        let kind = self.response.lowercase_value("content-type")?;
         let format = match kind.split(';').next().unwrap_or_default().trim() {
             "text/event-stream" => StreamFormat::Sse,
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" => {
@@ -384,7 +386,7 @@ impl Relay<'_> {
             }
             _ => return None,
         };
-        let packed = self.response.value("content-encoding");
+        let packed = self.response.lowercase_value("content-encoding");
         let Some(how) = packed.filter(|how| how != "identity") else {
             return Some(format);
         };
@@ -399,21 +401,21 @@ impl Relay<'_> {
         &self,
         wire: &mut Connection<&ServerConnection>,
         mut body: BodyState,
-        (mut judge, chunked): (Option<ResponseGuard>, bool),
+        (mut guard, chunked): (Option<ResponseGuard>, bool),
     ) -> Result<(), ExchangeError> {
         let metrics = &self.shared.metrics;
-        metrics.add(MetricCounter::Watched, u64::from(judge.is_some()));
+        metrics.add(MetricCounter::Watched, u64::from(guard.is_some()));
         let (mut piece, mut counted) = (Vec::new(), 0);
         loop {
             piece.clear();
-            let (n, ended) = self.next((wire, &mut body), &mut piece, judge.as_mut())?;
-            let unread = judge.as_ref().map_or(0, ResponseGuard::unread);
+            let (n, ended) = self.read_piece((wire, &mut body), &mut piece, guard.as_mut())?;
+            let unread = guard.as_ref().map_or(0, ResponseGuard::unread);
             metrics.add(MetricCounter::Unwatched, unread - counted);
             counted = unread;
-            if let Some(judge) = &mut judge {
-                self.report_alarms(judge);
+            if let Some(guard) = &mut guard {
+                self.report_alarms(guard);
             }
-            self.pass(&piece, chunked)?;
+            self.forward_bytes(&piece, chunked)?;
             if ended || n == Some(0) {
                 break;
             }
@@ -425,37 +427,38 @@ impl Relay<'_> {
         }
     }
 
-    /// Counts and reports new alarms.
-    fn report_alarms(&self, judge: &mut ResponseGuard) {
+    /// Counts and reports the new alarms of the guard.
+    fn report_alarms(&self, guard: &mut ResponseGuard) {
         let ProxyState {
             metrics, options, ..
         } = self.shared;
-        for (alarm, followed) in judge.take_alarms() {
+        for (alarm, followed) in guard.take_alarms() {
             match followed {
                 AlarmEffect::Nothing => metrics.count_warning(alarm.kind),
                 AlarmEffect::Ended => metrics.count_alarm(alarm.kind),
             }
-            (options.tell)(ProxyNews::Alarm(judge.model(), &alarm, followed));
+            (options.tell)(ProxyNews::Alarm(guard.model(), &alarm, followed));
         }
     }
 
-    /// Reads the next bytes of the body and passes them to the guard. Then `piece` holds the bytes for the client.
-    /// Returns the number of bytes read (0 at the end of the body, `None` if no bytes arrived for a while) and
-    /// whether the response ends there.
-    fn next(
+    /// Reads the next bytes of the body, passes them to the guard, and leaves the bytes for the client in `piece`.
+    ///
+    /// Returns the number of bytes read, and whether the guard ended the response. The number is 0 at the end of the
+    /// body, and `None` if no bytes arrived before the timeout.
+    fn read_piece(
         &self,
         (wire, body): (&mut Connection<&ServerConnection>, &mut BodyState),
         piece: &mut Vec<u8>,
-        judge: Option<&mut ResponseGuard>,
+        guard: Option<&mut ResponseGuard>,
     ) -> Result<(Option<usize>, bool), ExchangeError> {
         match body.read(wire, piece) {
             Ok(n) => {
-                let ended = judge.is_some_and(|judge| judge.judge(piece));
+                let ended = guard.is_some_and(|guard| guard.check_bytes(piece));
                 Ok((Some(n), ended))
             }
             Err(e) if is_timeout(&e) => {
-                check_client(self.client, self.shared)?;
-                let ended = judge.is_some_and(|judge| judge.judge_silence(piece));
+                check_connected(self.client, self.shared)?;
+                let ended = guard.is_some_and(|guard| guard.check_silence(piece));
                 Ok((None, ended))
             }
             // Since the last chunk is missing, the client can tell that the response is incomplete.
@@ -466,7 +469,7 @@ impl Relay<'_> {
         }
     }
 
-    fn pass(&self, bytes: &[u8], chunked: bool) -> Result<(), ExchangeError> {
+    fn forward_bytes(&self, bytes: &[u8], chunked: bool) -> Result<(), ExchangeError> {
         if bytes.is_empty() {
             return Ok(());
         }

@@ -1,26 +1,27 @@
-//! An HTTP/1.1 proxy between LLM clients and a server.
+//! An HTTP/1.1 proxy that watches the responses of an LLM server.
 //!
-//! Each response has its own guard.
+//! Each response has a separate guard.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the listener, its limits, and its stop | [`Proxy`] |
+//! | the listener, its limits, and how to stop it | [`Proxy`] |
 //! | one request and its response | `exchange` |
-//! | heads and bodies of HTTP | `http`, and the rules of refusal: `strict` |
-//! | the task and prompt of a request, for its guard | `prompt` |
-//! | a request on its way to the server | `upstream_request` |
-//! | the proxy's own answers, and closing | `reply` |
-//! | the connection after a 101 | `tunnel` |
+//! | heads and bodies of HTTP | `http` |
+//! | rules for refusing requests | `strict` |
+//! | task and user's texts of a request | `prompt` |
+//! | encoding of a request for the server | `upstream_request` |
+//! | the proxy's own responses, and closing | `reply` |
+//! | connections after a protocol switch | `tunnel` |
 //! | the server's address | `upstream` |
 //! | the connection to the server, TLS | `server_connection` |
 //! | the guard of a response | `response_guard` |
-//! | the content of `/metrics`, and its address | `metrics`, `scrape` |
-//! | a page for one person on this machine, for `label --serve` | `local_page` |
-//! | heads, bodies and judging without a connection, for tests and fuzzing | `offline` |
+//! | counters and the server of `/metrics` | `metrics`, `scrape` |
+//! | local web pages, for `label --serve` | `local_page` |
+//! | reading and watching without connections, for tests and fuzzing | `offline` |
 //!
 //! Each connection has a thread with a stack of 256 KiB. A waiting thread uses only some pages of it. Only the bytes of
 //! one read are buffered, so a slow client slows its server down (backpressure of TCP). TLS is
-//! spoken with the server alone; towards clients it is left to a program before the proxy.
+//! used only towards the server. For clients, another program can add it.
 
 #![deny(
     clippy::print_stderr,
@@ -61,42 +62,41 @@ pub use response_guard::AlarmEffect;
 use thread_group::ThreadGroup;
 pub use upstream::{Upstream, UpstreamError};
 
-/// An event reported besides the counters.
+/// An event for the operator, besides the counters.
 #[derive(Clone, Copy, Debug)]
 pub enum ProxyNews<'a> {
-    /// An alarm: the model, the alarm and what followed.
+    /// An alarm, with the model before it and the effect after it.
     Alarm(&'a str, &'a Alarm, AlarmEffect),
-    /// The first stream that no guard could read, because the server compressed it in this way although the request did
-    /// not allow that.
+    /// The first stream that no guard could read, because the server compressed it unasked. Holds the content encoding.
     Packed(&'a str),
-    /// A server with which TLS could not begin, for this reason.
+    /// A failed TLS handshake with the server. Holds the reason.
     NoTls(&'a str),
 }
 
-/// The settings of a proxy between clients and a server.
+/// The options of a proxy.
 pub struct ProxyOptions {
     /// The server.
     pub upstream: Upstream,
     /// The guards of all models.
     pub guards: Guards,
-    /// The rules for splitting texts with think tags.
+    /// The rules for splitting thinking from answers.
     pub think: ThinkRules,
-    /// The maximum number of connections at once. Further ones get a 503.
+    /// The maximum number of open connections. Further ones get a 503.
     pub most: usize,
     /// The callback for alarms and other events.
     pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
 }
 
-/// The stack of a connection's thread, in bytes. Buffers are on the heap.
+/// The stack size of a connection's thread, in bytes. Buffers are on the heap.
 const STACK_BYTES: usize = 256 << 10;
-/// The maximum number of clients at once that get a 503 for too many connections. Further connections are just closed.
+/// The maximum number of simultaneous 503 answers because of too many connections. Further connections are closed.
 const MAX_REFUSALS: usize = 64;
 
 /// A listening proxy.
 pub struct Proxy {
     listener: TcpListener,
-    /// The listener for `/metrics`.
-    scraped: Option<TcpListener>,
+    /// The listener for `/metrics`, if enabled.
+    metrics_listener: Option<TcpListener>,
     refusals: ThreadGroup,
     shared: Arc<ProxyState>,
 }
@@ -105,25 +105,25 @@ pub struct Proxy {
 pub(crate) struct ProxyState {
     pub(crate) options: ProxyOptions,
     pub(crate) metrics: Metrics,
-    /// The number of held bytes of request bodies.
+    /// The number of request body bytes held in memory.
     pub(crate) held: AtomicUsize,
     stopping: AtomicBool,
     ended: AtomicBool,
 }
 
 impl ProxyState {
-    /// Returns whether the proxy has ended: no connection is left, or the grace period is over.
+    /// Returns whether the proxy has ended, because no connection is left or the grace period is over.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::SeqCst)
     }
 
-    /// Returns whether the proxy accepts no more requests.
+    /// Returns whether the proxy accepts no further requests.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::SeqCst)
     }
 }
 
-/// A handle to stop a proxy from another thread.
+/// A handle for stopping a proxy from another thread.
 #[derive(Clone)]
 pub struct Stopper {
     shared: Arc<ProxyState>,
@@ -131,15 +131,15 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Stops accepting connections and further requests. Open streams continue.
+    /// Stops accepting connections and requests. Open streams continue.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        wake(self.at);
+        wake_listener(self.at);
     }
 }
 
-/// Wakes a waiting listener by connecting to it. If that fails, the listener does not wait.
-fn wake(mut at: SocketAddr) {
+/// Wakes a waiting listener by connecting to it. If connecting fails, the listener is not waiting.
+fn wake_listener(mut at: SocketAddr) {
     if at.ip().is_unspecified() {
         at.set_ip(if at.is_ipv4() {
             std::net::Ipv4Addr::LOCALHOST.into()
@@ -165,21 +165,22 @@ impl Proxy {
         };
         Ok(Self {
             listener: TcpListener::bind(listen)?,
-            scraped: None,
+            metrics_listener: None,
             refusals: ThreadGroup::new(MAX_REFUSALS),
             shared: Arc::new(shared),
         })
     }
 
-    /// Also serves `GET /metrics` at an address of its own, and returns that address. Without it there are no
-    /// metrics, since all paths of the clients' address belong to the server.
+    /// Serves `GET /metrics` at a separate address, and returns that address.
+    ///
+    /// Without it there are no metrics, because all paths of the clients' address belong to the server.
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound.
     pub fn metrics_at(&mut self, address: &str) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address)?;
         let at = listener.local_addr()?;
-        self.scraped = Some(listener);
+        self.metrics_listener = Some(listener);
         Ok(at)
     }
 
@@ -202,13 +203,13 @@ impl Proxy {
         })
     }
 
-    /// Accepts connections until the proxy is stopped, then waits up to `grace` for those still open. Returns the
-    /// number of connections that remain open.
+    /// Accepts connections until the proxy is stopped, then waits up to `grace` for open ones. Returns the number of
+    /// connections still open.
     pub fn run(mut self, grace: Duration) -> usize {
-        let scraped = self.scraped.take().and_then(|listener| {
+        let metrics_listener = self.metrics_listener.take().and_then(|listener| {
             let (at, shared) = (listener.local_addr().ok()?, Arc::clone(&self.shared));
             let thread = thread::Builder::new().stack_size(STACK_BYTES);
-            let serve = move || scrape::listen(&listener, &shared);
+            let serve = move || scrape::serve_metrics(&listener, &shared);
             thread.spawn(serve).ok().map(|_| at)
         });
         for client in self.listener.incoming() {
@@ -216,7 +217,7 @@ impl Proxy {
                 break;
             }
             match client {
-                Ok(client) => self.take(client),
+                Ok(client) => self.serve_client(client),
                 // Out of file handles: waiting clients are accepted when a stream has ended.
                 Err(_) => thread::sleep(Duration::from_millis(20)),
             }
@@ -231,13 +232,13 @@ impl Proxy {
             thread::sleep(Duration::from_millis(20));
         };
         self.shared.ended.store(true, Ordering::SeqCst);
-        if let Some(at) = scraped {
-            wake(at);
+        if let Some(at) = metrics_listener {
+            wake_listener(at);
         }
         open
     }
 
-    fn take(&self, client: TcpStream) {
+    fn serve_client(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
         if shared.metrics.connections() >= shared.options.most {
             shared.metrics.add(MetricCounter::Refused, 1);

@@ -1,10 +1,10 @@
-//! [`LocalPage`]: a page for one person on this machine.
+//! [`LocalPage`]: a web page for one person on this machine.
 //!
 //! The page listens only on loopback, and every request must contain the token of its address. Pages of other programs
 //! and users do not have the token.
 //!
 //! Threads read the requests, so that a silent connection of a browser does not block others. The caller's thread
-//! answers them one by one.
+//! answers them in turn.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -17,32 +17,32 @@ use crate::http::{BodyState, Connection, Framing, MessageHead};
 use crate::reply::{self, ProxyReply};
 use crate::thread_group::ThreadGroup;
 
-/// The maximum number of connections that are read at once. Further ones are closed.
+/// The maximum number of connections being read. Further ones are closed.
 const MAX_CONNECTIONS: usize = 32;
-/// The time limit for a request and for an answer.
+/// The time limit for reading a request and for writing its answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest body of a request, in bytes.
+/// The maximum length of a request's body, in bytes.
 const MAX_BODY_BYTES: u64 = 64 << 10;
-/// Bytes of the token.
+/// The length of the token, in bytes.
 const TOKEN_BYTES: usize = 16;
-/// The headers of every answer. They forbid caches, frames and other origins.
+/// The headers of every answer, which forbid caches, frames and other origins.
 const SECURITY_HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
 
-/// A page that can only be opened on this machine.
+/// A web page that can be opened only on this machine.
 pub struct LocalPage {
     listener: TcpListener,
     address: PageAddress,
 }
 
-/// A request with the token, from this page or from a person.
+/// A request with a valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalRequest {
-    /// Whether it is a POST, otherwise a GET.
+    /// Whether the method is POST. If not, it is GET.
     pub posted: bool,
     /// The path after the token.
     pub path: String,
-    /// The body, at most 64 KiB.
+    /// The body, of at most 64 KiB.
     pub body: Vec<u8>,
 }
 
@@ -55,22 +55,22 @@ pub struct LocalAnswer {
     pub kind: &'static str,
     /// The body.
     pub text: String,
-    /// Whether this is the last answer.
+    /// Whether the page ends after this answer.
     pub last: bool,
 }
 
-/// The address of a page.
+/// The address of a page, with its token.
 #[derive(Clone, Debug)]
 struct PageAddress {
     at: SocketAddr,
     token: String,
 }
 
-/// A request, and the connection for its answer.
+/// A request, and the connection that waits for its answer.
 type PendingRequest = (LocalRequest, TcpStream);
 
 impl LocalPage {
-    /// Binds the page to 127.0.0.1. Port 0 chooses a free port.
+    /// Binds the page to 127.0.0.1. For port 0, the system chooses a free port.
     ///
     /// # Errors
     /// Returns an error if the port is taken, or if the system gives no random bytes for the token.
@@ -86,21 +86,21 @@ impl LocalPage {
         })
     }
 
-    /// Returns the address to open, with its token.
+    /// Returns the URL to open, which contains the token.
     #[must_use]
     pub fn address(&self) -> String {
         format!("http://{}/{}/", self.address.at, self.address.token)
     }
 
-    /// Answers requests one by one, until an answer is marked as the last.
+    /// Answers requests in turn, until an answer is marked as the last.
     ///
     /// # Errors
-    /// Returns the error of `answer`. The request in question gets a 500.
+    /// Returns the error of `answer`. Its request gets a 500.
     pub fn serve<E>(
         self,
         mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
     ) -> Result<(), E> {
-        let asked = self.listen();
+        let asked = self.spawn_readers();
         let closing = ThreadGroup::new(MAX_CONNECTIONS);
         for (request, client) in asked {
             let answer = match answer(&request) {
@@ -114,7 +114,7 @@ impl LocalPage {
             let reply = ProxyReply {
                 status: answer.status,
                 kind: answer.kind,
-                more: SECURITY_HEADERS,
+                headers: SECURITY_HEADERS,
                 text: &answer.text,
             };
             reply.send(&client);
@@ -127,8 +127,8 @@ impl LocalPage {
         Ok(())
     }
 
-    /// Reads requests on threads, which also answer refused ones. The threads end with the program.
-    fn listen(self) -> Receiver<PendingRequest> {
+    /// Reads requests on background threads, which also refuse invalid ones. The threads end with the program.
+    fn spawn_readers(self) -> Receiver<PendingRequest> {
         let (send, asked) = channel();
         let Self { listener, address } = self;
         let readers = ThreadGroup::new(MAX_CONNECTIONS);
@@ -137,7 +137,7 @@ impl LocalPage {
                 match client {
                     Ok(client) => {
                         let (address, send) = (address.clone(), send.clone());
-                        readers.spawn(move || address.read(client, &send));
+                        readers.spawn(move || address.receive_request(client, &send));
                     }
                     Err(_) => thread::sleep(Duration::from_millis(20)),
                 }
@@ -150,8 +150,8 @@ impl LocalPage {
 }
 
 impl PageAddress {
-    /// Reads a request and sends it to the answering thread with its connection, or refuses it.
-    fn read(&self, client: TcpStream, send: &Sender<PendingRequest>) {
+    /// Reads a request and sends it to the answering thread with its connection. Refuses an invalid request.
+    fn receive_request(&self, client: TcpStream, send: &Sender<PendingRequest>) {
         let ready = client
             .set_read_timeout(Some(REQUEST_TIMEOUT))
             .and_then(|()| client.set_write_timeout(Some(REQUEST_TIMEOUT)));
@@ -163,7 +163,7 @@ impl PageAddress {
                 let reply = ProxyReply {
                     status,
                     kind: "text/plain",
-                    more: SECURITY_HEADERS,
+                    headers: SECURITY_HEADERS,
                     text: what,
                 };
                 reply.finish(&client);
@@ -172,14 +172,15 @@ impl PageAddress {
         }
     }
 
-    /// Reads a request. `None` if the connection ended or stayed silent.
+    /// Reads a request. `None` if the connection ended or stayed silent. An error is the status and the text of the
+    /// refusal.
     fn read_request(
         &self,
         client: &TcpStream,
     ) -> Result<Option<LocalRequest>, (&'static str, &'static str)> {
         const BAD_REQUEST: &str = "400 Bad Request";
         let mut wire = Connection::of_client(client);
-        let head = match wire.head() {
+        let head = match wire.read_head() {
             Ok(Some(head)) => head,
             Err(e) if e.kind() == io::ErrorKind::InvalidData => {
                 return Err((BAD_REQUEST, "a request of HTTP/1.1 is wanted\n"));
@@ -187,7 +188,9 @@ impl PageAddress {
             Ok(None) | Err(_) => return Ok(None),
         };
         let head = MessageHead::of_request(&head).map_err(|what| (BAD_REQUEST, what))?;
-        let path = self.admit(&head).map_err(|what| ("403 Forbidden", what))?;
+        let path = self
+            .path_of(&head)
+            .map_err(|what| ("403 Forbidden", what))?;
         let posted = match head.start.0.as_str() {
             "GET" => false,
             "POST" => true,
@@ -212,19 +215,18 @@ impl PageAddress {
         Ok(Some(LocalRequest { posted, path, body }))
     }
 
-    /// Returns the path after the token, if the request may be answered: its host is this machine, it has the token,
-    /// and no other page sent it.
-    fn admit(&self, head: &MessageHead) -> Result<String, &'static str> {
+    /// Returns the path after the token. Refuses a request for another host, without the token, or from another page.
+    fn path_of(&self, head: &MessageHead) -> Result<String, &'static str> {
         let port = self.at.port();
-        let host = head.value("host").unwrap_or_default();
+        let host = head.lowercase_value("host").unwrap_or_default();
         if host != self.at.to_string() && host != format!("localhost:{port}") {
             return Err("another Host\n");
         }
-        let origin = head.value("origin");
+        let origin = head.lowercase_value("origin");
         if origin.is_some_and(|origin| origin != format!("http://{host}")) {
             return Err("another origin\n");
         }
-        let site = head.value("sec-fetch-site");
+        let site = head.lowercase_value("sec-fetch-site");
         if site.is_some_and(|site| site != "same-origin" && site != "none") {
             return Err("from another site\n");
         }
@@ -237,7 +239,7 @@ impl PageAddress {
     }
 }
 
-/// Returns whether two texts are the same. The time does not depend on the first difference.
+/// Compares two texts in a time that does not depend on the position of the first difference.
 fn equal_in_constant_time(one: &str, other: &str) -> bool {
     let differs = one
         .bytes()

@@ -9,7 +9,7 @@ use deadloop_detect::Kind;
 
 use crate::ProxyState;
 
-/// The counters: names and help texts.
+/// Defines the counters with their names and help texts.
 macro_rules! counters {
     ($($counter:ident = $name:literal: $help:literal,)*) => {
         /// A counter of `/metrics`.
@@ -35,7 +35,7 @@ counters! {
     Packed = "packed_streams_total": "streams that no guard could read, because the server packed them",
 }
 
-/// Alarms by kind.
+/// The number of alarms of each kind.
 #[derive(Default)]
 struct KindCounts {
     loops: [AtomicU64; Kind::ALL.len()],
@@ -56,9 +56,8 @@ impl KindCounts {
         }
     }
 
-    /// Returns a row for each kind of loop, and for each kind of fault that occurred. Most kinds of fault never occur,
-    /// so their rows would be 0.
-    fn rows(&self) -> Vec<(String, u64)> {
+    /// Returns the label and count of each kind of loop, and of each kind of fault that occurred.
+    fn label_counts(&self) -> Vec<(String, u64)> {
         let row = |name, n: &AtomicU64| (format!("{{kind=\"{name}\"}}"), n.load(Ordering::Relaxed));
         let loops = Kind::ALL.iter().zip(&self.loops);
         let loops = loops.map(|(kind, n)| row(kind.name(), n));
@@ -76,16 +75,16 @@ pub(crate) struct Metrics {
     counts: [AtomicU64; COUNTERS.len()],
     alarms: KindCounts,
     warnings: KindCounts,
-    open: AtomicUsize,
+    connections: AtomicUsize,
 }
 
 impl Metrics {
-    /// Returns the previous count.
+    /// Adds `n` to a counter and returns its previous value.
     pub(crate) fn add(&self, counter: MetricCounter, n: u64) -> u64 {
         self.counts[counter as usize].fetch_add(n, Ordering::Relaxed)
     }
 
-    /// Counts a stream that was ended.
+    /// Counts an alarm that ended a stream.
     pub(crate) fn count_alarm(&self, kind: Kind) {
         self.alarms.add(kind);
     }
@@ -97,10 +96,10 @@ impl Metrics {
 
     /// Returns the number of open connections.
     pub(crate) fn connections(&self) -> usize {
-        self.open.load(Ordering::SeqCst)
+        self.connections.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn render(&self) -> String {
         let mut text = String::new();
         let mut metric = |name: &str, kind: &str, help: &str, rows: &[(String, u64)]| {
             // Writing to a string does not fail.
@@ -120,13 +119,13 @@ impl Metrics {
             "alarms_total",
             "counter",
             "streams that were ended, by kind of loop or fault",
-            &self.alarms.rows(),
+            &self.alarms.label_counts(),
         );
         metric(
             "warnings_total",
             "counter",
             "alarms that only warn or observe, by kind of loop or fault",
-            &self.warnings.rows(),
+            &self.warnings.label_counts(),
         );
         let open = self.connections() as u64;
         metric(
@@ -139,12 +138,12 @@ impl Metrics {
     }
 }
 
-/// A marker of an open connection, which is counted until the marker is dropped.
+/// Guard value that counts an open connection until it is dropped.
 pub(crate) struct ConnectionCount(Arc<ProxyState>);
 
 impl ConnectionCount {
     pub(crate) fn new(shared: Arc<ProxyState>) -> Self {
-        shared.metrics.open.fetch_add(1, Ordering::SeqCst);
+        shared.metrics.connections.fetch_add(1, Ordering::SeqCst);
         Self(shared)
     }
 
@@ -155,6 +154,6 @@ impl ConnectionCount {
 
 impl Drop for ConnectionCount {
     fn drop(&mut self) {
-        self.0.metrics.open.fetch_sub(1, Ordering::SeqCst);
+        self.0.metrics.connections.fetch_sub(1, Ordering::SeqCst);
     }
 }

@@ -1,4 +1,4 @@
-//! Reading and judging without a connection, for tests and fuzz targets.
+//! Reading and watching without a connection, for tests and fuzz targets.
 
 use std::io::{ErrorKind, Read};
 
@@ -11,21 +11,21 @@ use crate::response_guard::{AlarmEffect, ResponseGuard};
 use crate::upstream_request::UpstreamRequest;
 use crate::{ProxyOptions, Upstream};
 
-/// A message that was read.
+/// A message read from a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMessage {
-    /// The first line: method and target, or status and reason.
+    /// The method and target, or the status and reason.
     pub start: (String, String),
-    /// The headers that are passed on.
+    /// The forwarded headers.
     pub passed: Vec<u8>,
-    /// The part of the body that was read.
+    /// The body, as far as it could be read.
     pub body: Vec<u8>,
     /// Whether the body is complete.
     pub whole: bool,
 }
 
-/// Reads the messages in a stream, up to the first invalid one. The messages are requests if `requests` is set,
-/// otherwise responses. A read that times out is repeated.
+/// Reads the messages of a stream, up to the first invalid one. The messages are requests or, if `requests` is false,
+/// responses. A read that times out is repeated.
 pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
     let mut wire = if requests {
         Connection::of_client(from)
@@ -45,7 +45,7 @@ pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
 
 fn read_message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadMessage> {
     let head = loop {
-        match wire.head() {
+        match wire.read_head() {
             Err(e) if e.kind() == ErrorKind::WouldBlock => {}
             head => break head.ok().flatten()?,
         }
@@ -73,18 +73,18 @@ fn read_message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadM
     }
 }
 
-/// A request as it is sent to the server.
+/// A request in the form sent to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentRequest {
     /// The bytes that the server receives.
     pub bytes: Vec<u8>,
-    /// The number of the client's bytes in the request.
+    /// The number of the client's bytes that belong to the request.
     pub taken: usize,
-    /// Whether the body is complete. After an incomplete request no more is read.
+    /// Whether the body is complete. Nothing is read after an incomplete request.
     pub whole: bool,
 }
 
-/// Returns a client's requests as they are sent to the server, up to the first that is refused or cut.
+/// Returns a client's requests in the form sent to the server, up to the first that is refused or incomplete.
 pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
     let (mut wire, mut all) = (Connection::of_client(from), Vec::new());
     while let Some(one) = forward_request(&mut wire, to) {
@@ -100,7 +100,7 @@ pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
 fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRequest> {
     let left = |wire: &Connection<&[u8]>| wire.parts().0.len() + wire.parts().1.len();
     let before = left(wire);
-    let bytes = wire.head().ok().flatten()?;
+    let bytes = wire.read_head().ok().flatten()?;
     let head = MessageHead::of_request(&bytes).ok()?;
     let framing = head.framing().ok()?;
     let onward = UpstreamRequest {
@@ -124,7 +124,8 @@ fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRe
     })
 }
 
-/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response.
+/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response, if
+/// any.
 pub fn judged<'a>(
     options: &ProxyOptions,
     format: StreamFormat,
@@ -135,7 +136,7 @@ pub fn judged<'a>(
     let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
     for piece in pieces.chain([&[][..]]) {
         let mut piece = piece.to_vec();
-        let ended = judge.judge(&mut piece);
+        let ended = judge.check_bytes(&mut piece);
         passed.extend(piece);
         if ended {
             break;

@@ -1,4 +1,4 @@
-//! [`PromptReader`]: the parts of a request that its guard needs.
+//! [`PromptReader`]: collects the parts of a request that its guard needs.
 
 use std::sync::atomic::Ordering;
 
@@ -8,37 +8,37 @@ use crate::ProxyState;
 use crate::http::MessageHead;
 use crate::metrics::MetricCounter;
 
-/// The header that names the task. It is not passed on.
-pub(crate) const TASK: &str = "x-deadloop-task";
+/// The header that names the task, which is not forwarded.
+pub(crate) const TASK_HEADER: &str = "x-deadloop-task";
 
-/// The longest body of a request that is read, in bytes. A longer body is passed on and counted.
+/// The maximum length of a request body that is read, in bytes. A longer one is only forwarded and counted.
 const MAX_BODY_BYTES: usize = 4 << 20;
-/// The maximum number of bytes of all held bodies. Above it, the body that would grow is passed on and counted.
+/// The maximum number of request body bytes held in memory. A body that would exceed it is only forwarded and counted.
 const MAX_HELD_BYTES: usize = 64 << 20;
 
-/// A reader of a request that is being passed on.
+/// Reader of a request while it is being forwarded.
 pub(crate) struct PromptReader<'a> {
     shared: &'a ProxyState,
     task: String,
     /// The body so far. `None` if no guard needs it, if it is not JSON, or if it is too long.
     body: Option<Vec<u8>>,
     /// Whether the body was too long.
-    long: bool,
+    is_too_long: bool,
 }
 
 impl<'a> PromptReader<'a> {
-    /// Creates a reader from the head of a request.
+    /// Returns a reader for the request with this head.
     pub(crate) fn new(head: &MessageHead, shared: &'a ProxyState) -> Self {
-        let kind = head.value("content-type").unwrap_or_default();
+        let kind = head.lowercase_value("content-type").unwrap_or_default();
         let json = kind.split(';').next().unwrap_or_default().trim() == "application/json";
-        let packed = head.value("content-encoding");
+        let packed = head.lowercase_value("content-encoding");
         let plain = packed.is_none_or(|how| how == "identity");
         let read = json && plain && shared.options.guards.skips_prompt();
         Self {
             shared,
-            task: head.text(TASK).unwrap_or_default(),
+            task: head.first_value(TASK_HEADER).unwrap_or_default(),
             body: read.then(Vec::new),
-            long: false,
+            is_too_long: false,
         }
     }
 
@@ -51,25 +51,25 @@ impl<'a> PromptReader<'a> {
         let held = &self.shared.held;
         let held = held.fetch_add(bytes.len(), Ordering::Relaxed) + bytes.len();
         if body.len() > MAX_BODY_BYTES || held > MAX_HELD_BYTES {
-            self.forget();
-            self.long = true;
+            self.release_body();
+            self.is_too_long = true;
         }
     }
 
-    /// Returns the prompt that the response answers. A body that could not be read is counted.
+    /// Returns the task and the user's texts. Counts a body that could not be read.
     pub(crate) fn into_prompt(mut self) -> PromptInfo {
-        let written = self.forget().as_deref().map(PromptInfo::written);
-        if self.long || written == Some(None) {
+        let texts = self.release_body().as_deref().map(PromptInfo::written);
+        if self.is_too_long || texts == Some(None) {
             self.shared.metrics.add(MetricCounter::Unheard, 1);
         }
         PromptInfo {
             task: std::mem::take(&mut self.task),
-            user: written.flatten().unwrap_or_default(),
+            user: texts.flatten().unwrap_or_default(),
         }
     }
 
-    /// Takes the held part of the body.
-    fn forget(&mut self) -> Option<Vec<u8>> {
+    /// Releases the held part of the body and returns it.
+    fn release_body(&mut self) -> Option<Vec<u8>> {
         let body = self.body.take()?;
         self.shared.held.fetch_sub(body.len(), Ordering::Relaxed);
         Some(body)
@@ -78,6 +78,6 @@ impl<'a> PromptReader<'a> {
 
 impl Drop for PromptReader<'_> {
     fn drop(&mut self) {
-        self.forget();
+        self.release_body();
     }
 }

@@ -7,32 +7,33 @@ use deadloop_stream::{PromptInfo, StreamFormat, StreamReader, WatchStep, Watched
 
 use crate::ProxyOptions;
 
-/// The longest line that is watched, in bytes. A longer one is passed on and counted. The events of the APIs are far
-/// shorter, except those that repeat a whole request or answer.
+/// The maximum length of a watched line, in bytes. A longer one is only forwarded and counted.
+///
+/// Events of the APIs are far shorter, except those that repeat a whole request or answer.
 const MAX_LINE_BYTES: usize = 1 << 20;
 /// The name of an unknown model.
 const UNKNOWN_MODEL: &str = "unknown";
 
-/// The consequence of an alarm.
+/// The effect of an alarm on the response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlarmEffect {
-    /// No consequence: the guard only warns or observes, or it refuses a call and there was none to refuse.
+    /// No effect, because the guard only warns or observes, or refuses a call and there was none.
     Nothing,
     /// The response was ended.
     Ended,
 }
 
-/// A response with its guard.
+/// A response under its guard.
 pub(crate) struct ResponseGuard {
     watched: WatchedResponse,
-    /// The alarms that were not taken yet.
-    news: Vec<(Alarm, AlarmEffect)>,
+    /// The alarms that were not yet reported.
+    new_alarms: Vec<(Alarm, AlarmEffect)>,
     ended: bool,
-    began: Instant,
+    started: Instant,
 }
 
 impl ResponseGuard {
-    /// Starts to watch a response. Its content type implies `format`, and `prompt` is the request's prompt.
+    /// Starts to watch a response, whose content type implies `format`.
     pub(crate) fn new(options: &ProxyOptions, format: StreamFormat, prompt: PromptInfo) -> Self {
         let rules = options.think.clone();
         let reader = StreamReader::new("upstream", Some(format), rules.options(UNKNOWN_MODEL));
@@ -44,71 +45,71 @@ impl ResponseGuard {
             .stopping_at_refusals();
         Self {
             watched,
-            news: Vec::new(),
+            new_alarms: Vec::new(),
             ended: false,
-            began: Instant::now(),
+            started: Instant::now(),
         }
     }
 
-    /// Returns the model that the response names.
+    /// Returns the model named in the response, or `unknown`.
     pub(crate) fn model(&self) -> &str {
         self.watched.model().unwrap_or(UNKNOWN_MODEL)
     }
 
-    /// Returns the number of lines so far that no guard could read.
+    /// Returns the number of lines so far that the guard could not read.
     pub(crate) fn unread(&self) -> u64 {
         self.watched.bad_lines()
     }
 
-    /// Takes the alarms that were not taken yet, in order, each with its consequence.
+    /// Returns the alarms since the last call, in order, each with its effect.
     pub(crate) fn take_alarms(&mut self) -> Vec<(Alarm, AlarmEffect)> {
-        std::mem::take(&mut self.news)
+        std::mem::take(&mut self.new_alarms)
     }
 
     /// Reports to the guard that no bytes have arrived for a while, and sets `bytes` to the bytes for the client.
     /// Returns whether the response ends after them.
-    pub(crate) fn judge_silence(&mut self, bytes: &mut Vec<u8>) -> bool {
+    pub(crate) fn check_silence(&mut self, bytes: &mut Vec<u8>) -> bool {
         bytes.clear();
-        let step = self.watched.silent(self.now());
-        self.take_step(step, bytes)
+        let step = self.watched.silent(self.elapsed_ms());
+        self.apply_step(step, bytes)
     }
 
     /// Passes bytes of the response to the guard, and replaces them by the bytes for the client. Empty `bytes` mark the
     /// end of the response. Returns whether the response ends after them.
-    pub(crate) fn judge(&mut self, bytes: &mut Vec<u8>) -> bool {
-        let now = self.now();
+    pub(crate) fn check_bytes(&mut self, bytes: &mut Vec<u8>) -> bool {
+        let now = self.elapsed_ms();
         if bytes.is_empty() {
             let step = self.watched.end(now);
             // No bytes can be added after the end of a response.
-            return self.take_step(step, &mut Vec::new());
+            return self.apply_step(step, &mut Vec::new());
         }
         let step = self.watched.feed(bytes, now);
         bytes.truncate(step.kept);
-        if self.take_step(step, bytes) {
+        if self.apply_step(step, bytes) {
             return true;
         }
         // Comments that keep the connection open are not events, so they do not end a silence.
         let step = self.watched.silent(now);
-        self.take_step(step, bytes)
+        self.apply_step(step, bytes)
     }
 
-    /// Collects new alarms, and ends the response at an alarm that stops it. Returns whether the response ends here.
-    fn take_step(&mut self, step: WatchStep, bytes: &mut Vec<u8>) -> bool {
+    /// Collects new alarms, and ends the response if one stops it. Returns whether the response has ended.
+    fn apply_step(&mut self, step: WatchStep, bytes: &mut Vec<u8>) -> bool {
         let refused = step.refused.into_iter().map(|refused| refused.alarm);
         let alarms = step.warnings.into_iter().chain(refused);
-        self.news
+        self.new_alarms
             .extend(alarms.map(|alarm| (alarm, AlarmEffect::Nothing)));
         let Some(alarm) = self.watched.alarm().filter(|_| !self.ended) else {
             return self.ended;
         };
-        self.news.push((alarm.clone(), AlarmEffect::Ended));
+        self.new_alarms.push((alarm.clone(), AlarmEffect::Ended));
         bytes.extend(self.watched.ending());
         self.ended = true;
         true
     }
 
-    /// Returns the milliseconds since the start.
-    fn now(&self) -> u64 {
-        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    /// Returns the number of milliseconds since the start of watching.
+    fn elapsed_ms(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }

@@ -1,6 +1,6 @@
-//! [`ServerConnection`]: a connection to the server, plain or in TLS.
+//! [`ServerConnection`]: a connection to the server, plain or with TLS.
 //!
-//! A read that timed out loses nothing, in TLS too: bytes are received outside the lock and decrypted under it.
+//! A read that times out loses nothing, with TLS too: bytes are received outside the lock and decrypted under it.
 
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -11,10 +11,10 @@ use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
 use rustls::{CertificateError, ClientConfig, ClientConnection, Error, RootCertStore};
 
-/// The longest wait for each step of the handshake.
+/// The time limit for each step of the handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The client side of TLS with one server.
+/// The configuration of TLS with one server.
 #[derive(Clone, Debug)]
 pub(crate) struct TlsClient {
     config: Arc<ClientConfig>,
@@ -22,8 +22,8 @@ pub(crate) struct TlsClient {
 }
 
 impl TlsClient {
-    /// Creates the client side for a host. It trusts the root certificates of the system, or those that the variables
-    /// `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+    /// Returns the configuration for a host. It trusts the root certificates of the system, or those named by the
+    /// variables `SSL_CERT_FILE` and `SSL_CERT_DIR`.
     pub(crate) fn new(host: &str) -> Result<Self, &'static str> {
         let name = ServerName::try_from(host.to_owned());
         let mut roots = RootCertStore::empty();
@@ -42,8 +42,8 @@ impl TlsClient {
         })
     }
 
-    /// Carries out the handshake. An error says what to do about it.
-    fn begin(&self, mut socket: &TcpStream) -> io::Result<TlsSession> {
+    /// Performs the handshake. An error names the remedy.
+    fn handshake(&self, mut socket: &TcpStream) -> io::Result<TlsSession> {
         socket.set_read_timeout(Some(HANDSHAKE_TIMEOUT))?;
         socket.set_write_timeout(Some(HANDSHAKE_TIMEOUT))?;
         let connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone());
@@ -56,39 +56,40 @@ impl TlsClient {
     }
 }
 
-/// A connection to the server.
+/// A connection to the server, plain or with TLS.
 pub(crate) struct ServerConnection {
     socket: TcpStream,
     tls: Option<TlsSession>,
 }
 
 impl ServerConnection {
-    /// Begins TLS on a new connection, if the server has it.
+    /// Wraps a new connection, and performs the handshake if the server uses TLS.
     ///
     /// # Errors
+    ///
     /// Returns the reason why the handshake failed.
     pub(crate) fn new(socket: TcpStream, tls: Option<&TlsClient>) -> Result<Self, String> {
-        let tls = tls.map(|tls| tls.begin(&socket)).transpose();
+        let tls = tls.map(|tls| tls.handshake(&socket)).transpose();
         Ok(Self {
             tls: tls.map_err(|e| describe_failure(&e))?,
             socket,
         })
     }
 
-    /// Returns the socket, for its options.
+    /// Returns the socket, for setting its options.
     pub(crate) fn socket(&self) -> &TcpStream {
         &self.socket
     }
 
-    /// Returns the number of bytes that can be read, or at most one without TLS. Waits for them as a read does.
+    /// Returns the number of readable bytes, at most 1 without TLS. Waits for them like a read.
     pub(crate) fn peek(&self) -> io::Result<usize> {
         match &self.tls {
             None => self.socket.peek(&mut [0]),
-            Some(tls) => tls.fill(&self.socket),
+            Some(tls) => tls.receive(&self.socket),
         }
     }
 
-    /// Shuts the connection down. If only this side is done, the server is told so in TLS too.
+    /// Shuts the connection down. If only this side is done sending, TLS notifies the server.
     pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         if let (Some(tls), Shutdown::Write) = (&self.tls, how) {
             tls.send(&self.socket, |to| to.send_close_notify())?;
@@ -102,7 +103,7 @@ impl Read for &ServerConnection {
         let Some(tls) = &self.tls else {
             return (&self.socket).read(into);
         };
-        tls.fill(&self.socket)?;
+        tls.receive(&self.socket)?;
         lock(&tls.connection).reader().read(into)
     }
 }
@@ -120,22 +121,23 @@ impl Write for &ServerConnection {
     }
 }
 
-/// The TLS of a connection.
+/// The TLS session of a connection.
 struct TlsSession {
     connection: Mutex<ClientConnection>,
-    /// Held until encrypted bytes are sent, which keeps their order. The other thread of a tunnel can read meanwhile.
+    /// Lock held until encrypted bytes are sent, to keep their order. The other thread of a tunnel can still read.
     sending: Mutex<()>,
 }
 
-/// The number of bytes received at once. rustls takes as many beside the longest record that is not complete.
+/// The number of bytes received at once. rustls can buffer as many besides the longest incomplete record.
 const RECEIVE_BYTES: usize = 1536;
 
 impl TlsSession {
-    /// Receives until decrypted bytes can be read, and returns their number. Returns 0 at the end.
+    /// Receives until decrypted bytes can be read, and returns their number, 0 at the end.
     ///
     /// # Errors
+    ///
     /// Returns an error of the socket, or `UnexpectedEof` if the connection ends without the end of TLS.
-    fn fill(&self, mut socket: &TcpStream) -> io::Result<usize> {
+    fn receive(&self, mut socket: &TcpStream) -> io::Result<usize> {
         let invalid = |e| io::Error::new(ErrorKind::InvalidData, e);
         let mut piece = [0; RECEIVE_BYTES];
         loop {
@@ -152,7 +154,7 @@ impl TlsSession {
         }
     }
 
-    /// Encrypts by `encrypt` and sends the result.
+    /// Runs `encrypt` on the session and sends the encrypted bytes.
     fn send<T>(
         &self,
         mut socket: &TcpStream,
@@ -171,12 +173,12 @@ impl TlsSession {
     }
 }
 
-/// Locks a value. A thread that panicked leaves the connection as broken as its own end would.
+/// Locks a mutex. If a thread panicked, the connection is only broken as by its end.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the reason of a failed handshake, with the remedy if there is one.
+/// Returns the reason for a failed handshake, and the remedy if there is one.
 fn describe_failure(error: &io::Error) -> String {
     let tls = error.get_ref().and_then(|e| e.downcast_ref::<Error>());
     let what = match tls {

@@ -1,28 +1,29 @@
-//! The rules by which heads of requests are refused.
+//! Rules for refusing the heads of requests.
 //!
-//! A head is refused if the readers before and behind the proxy could understand different requests. Then no part of
-//! it is passed on, and the connection is closed.
+//! A head is refused if readers before and behind the proxy could understand different requests. The head is not
+//! forwarded, and the connection is closed.
 
-/// Returns whether a line end is a lone line feed, or a carriage return precedes another char. The last byte may be the
-/// first half of a line end. `begins` says that nothing precedes the bytes.
-pub(crate) fn has_bare_end(bytes: &[u8], begins: bool) -> bool {
+/// Returns whether bytes have a line end other than CR LF. A CR at the end may be the first half of one. `at_start` is
+/// true if no bytes precede these.
+pub(crate) fn has_bare_end(bytes: &[u8], at_start: bool) -> bool {
     let pairs = bytes.windows(2).any(|pair| match pair {
         [b'\r', next] => *next != b'\n',
         [before, b'\n'] => *before != b'\r',
         _ => false,
     });
-    pairs || (begins && bytes.first() == Some(&b'\n'))
+    pairs || (at_start && bytes.first() == Some(&b'\n'))
 }
 
-/// Returns whether bytes may be part of a header's value: they contain no control char except the tab.
-pub(crate) fn is_text(bytes: &[u8]) -> bool {
+/// Returns whether bytes may occur in a header's value, which excludes control chars other than tabs.
+pub(crate) fn is_header_text(bytes: &[u8]) -> bool {
     let control = |byte: &u8| (*byte < b' ' && *byte != b'\t') || *byte == 0x7f;
     !bytes.iter().any(control)
 }
 
-/// Checks the lines of a head: a first line of three words, then headers.
+/// Checks that a head has a first line of three words, and only valid headers.
 ///
 /// # Errors
+///
 /// Returns the problem.
 pub(crate) fn check_lines(head: &[u8]) -> Result<(), &'static str> {
     if has_bare_end(head, true) {
@@ -47,12 +48,13 @@ pub(crate) fn check_lines(head: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The names of headers that determine the meaning of a request.
+/// The headers that determine how a request is read.
 const DECISIVE_HEADERS: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b"host"];
 
-/// Checks a header line, without its end.
+/// Checks a header line, given without its line end.
 ///
 /// # Errors
+///
 /// Returns the problem.
 pub(crate) fn check_header(line: &[u8]) -> Result<(), &'static str> {
     if line.starts_with(b" ") || line.starts_with(b"\t") {
@@ -63,12 +65,12 @@ pub(crate) fn check_header(line: &[u8]) -> Result<(), &'static str> {
     if name.is_empty() || !name.iter().all(is_name_byte) {
         return Err("a name of a header with blanks or other chars that no name has");
     }
-    // Programs that store headers in variables cannot tell the two apart.
+    // Programs that store headers in variables cannot distinguish the two.
     let dashed: Vec<u8> = name.iter().map(underscore_to_dash).collect();
     if name.contains(&b'_') && DECISIVE_HEADERS.contains(&dashed.as_slice()) {
         return Err("a name of a header that some take for another");
     }
-    if is_text(value) {
+    if is_header_text(value) {
         Ok(())
     } else {
         Err("a control char in a header")
@@ -86,9 +88,10 @@ fn underscore_to_dash(byte: &u8) -> u8 {
     }
 }
 
-/// Checks the target of a request: a path without parts that lead up.
+/// Checks the target of a request, which must be a path that does not lead up.
 ///
 /// # Errors
+///
 /// Returns the problem.
 pub(crate) fn check_target(method: &str, target: &str) -> Result<(), &'static str> {
     if method == "CONNECT" || !target.starts_with('/') {

@@ -6,35 +6,35 @@ use std::thread;
 
 use crate::STACK_BYTES;
 
-/// A group of at most `most` threads.
+/// A group of threads for short tasks, of limited size.
 pub(crate) struct ThreadGroup {
-    most: usize,
+    max_threads: usize,
     running: Arc<AtomicUsize>,
 }
 
 impl ThreadGroup {
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(max_threads: usize) -> Self {
         Self {
-            most,
+            max_threads,
             running: Arc::default(),
         }
     }
 
     /// Runs a task on a thread, or drops the task if too many are running.
-    pub(crate) fn spawn(&self, what: impl FnOnce() + Send + 'static) {
+    pub(crate) fn spawn(&self, task: impl FnOnce() + Send + 'static) {
         let one = ThreadSlot(Arc::clone(&self.running));
-        if self.running.fetch_add(1, Ordering::SeqCst) >= self.most {
+        if self.running.fetch_add(1, Ordering::SeqCst) >= self.max_threads {
             return;
         }
         let run = move || {
             let _one = one;
-            what();
+            task();
         };
         drop(thread::Builder::new().stack_size(STACK_BYTES).spawn(run));
     }
 }
 
-/// The place of one thread in the group, until the thread ends or could not start.
+/// The slot of one thread in its group, released when the thread ends or cannot start.
 struct ThreadSlot(Arc<AtomicUsize>);
 
 impl Drop for ThreadSlot {

@@ -1,4 +1,4 @@
-//! A connection after `101 Switching Protocols`: bytes in both directions.
+//! Relay of bytes in both directions after `101 Switching Protocols`.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -8,18 +8,18 @@ use std::thread;
 use crate::STACK_BYTES;
 use crate::server_connection::ServerConnection;
 
-/// Passes bytes between both sides until both are done. The bytes that were read ahead come first. Both connections
-/// must have a read timeout.
-pub(crate) fn run(
+/// Relays bytes between both sides until both are done, beginning with those read read_ahead. Both connections must have a
+/// read timeout.
+pub(crate) fn relay_both_ways(
     (client, sent): (&TcpStream, &[u8]),
     (server, answered): (&ServerConnection, &[u8]),
 ) {
     let broken = AtomicBool::new(false);
     thread::scope(|scope| {
-        let up = || pass((sent, client), server, |how| server.shutdown(how), &broken);
+        let up = || relay_one_way((sent, client), server, |how| server.shutdown(how), &broken);
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
         if thread.spawn_scoped(scope, up).is_ok() {
-            pass(
+            relay_one_way(
                 (answered, server),
                 client,
                 |how| client.shutdown(how),
@@ -29,15 +29,15 @@ pub(crate) fn run(
     });
 }
 
-/// Passes bytes in one direction, until that side is done or the connection is broken.
-fn pass(
-    (ahead, mut from): (&[u8], impl Read),
+/// Relays bytes in one direction until that side is done or the connection is broken.
+fn relay_one_way(
+    (read_ahead, mut from): (&[u8], impl Read),
     mut to: impl Write,
     shutdown: impl Fn(Shutdown) -> io::Result<()>,
     broken: &AtomicBool,
 ) {
     let mut piece = [0; 16 << 10];
-    let mut written = to.write_all(ahead);
+    let mut written = to.write_all(read_ahead);
     while written.is_ok() && !broken.load(Ordering::SeqCst) {
         match from.read(&mut piece) {
             Ok(0) => {

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use crate::server_connection::TlsClient;
 
-/// The address of the server, `http://host:port` or `https://host:port`, and a prefix of all paths.
+/// The server's address, `http://host:port` or `https://host:port`, with an optional path prefix.
 #[derive(Clone, Debug)]
 pub struct Upstream {
     authority: String,
     port: u16,
     prefix: String,
-    /// The client side of TLS, for `https`.
+    /// The TLS configuration, for `https`.
     tls: Option<TlsClient>,
 }
 
@@ -22,6 +22,7 @@ pub struct Upstream {
 #[error(
     "{given:?} is no address of a server: {what}; expected http://HOST:PORT or https://HOST/PATH"
 )]
+/// The reason why a text is not the address of a server.
 pub struct UpstreamError {
     given: String,
     what: &'static str,
@@ -80,12 +81,12 @@ impl Upstream {
         host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// Returns the client side of TLS, if the server has TLS.
+    /// Returns the TLS configuration, if the server uses TLS.
     pub(crate) fn tls(&self) -> Option<&TlsClient> {
         self.tls.as_ref()
     }
 
-    /// Connects to the server within ten seconds.
+    /// Connects to the server, with a timeout of ten seconds for each of its addresses.
     pub(crate) fn connect(&self) -> io::Result<TcpStream> {
         let mut failed = io::Error::from(ErrorKind::NotFound);
         for at in (self.host(), self.port).to_socket_addrs()? {
@@ -97,12 +98,12 @@ impl Upstream {
         Err(failed)
     }
 
-    /// Returns the value of the header `Host`.
+    /// Returns the value of the `Host` header.
     pub(crate) fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// Returns the prefix of the path of each request.
+    /// Returns the prefix of all request paths.
     pub(crate) fn prefix(&self) -> &str {
         &self.prefix
     }

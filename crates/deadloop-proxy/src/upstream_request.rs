@@ -1,21 +1,20 @@
-//! A request as it is sent to the server.
+//! [`UpstreamRequest`]: encodes a request for the server.
 
 use std::io::{self, Write};
 use std::net::TcpStream;
 
 use crate::http::{Framing, MessageHead};
-use crate::prompt::TASK;
+use crate::prompt::TASK_HEADER;
 use crate::upstream::Upstream;
 
-/// A request to the server.
+/// A client's request, to be sent to the server.
 pub(crate) struct UpstreamRequest<'a> {
     pub(crate) head: &'a MessageHead,
     pub(crate) framing: Framing,
 }
 
 impl UpstreamRequest<'_> {
-    /// Returns the head for the server. The proxy replaces the address, the framing of the body, and the headers of
-    /// the connection.
+    /// Returns the head for the server, with the host, the framing and the connection headers replaced.
     pub(crate) fn encode_head(&self, to: &Upstream) -> Vec<u8> {
         let (method, target) = &self.head.start;
         let connection = match self.head.upgrade() {
@@ -29,16 +28,18 @@ impl UpstreamRequest<'_> {
             to.authority()
         );
         let mut bytes = lead.into_bytes();
-        bytes.extend(
-            self.head
-                .forwarded_headers(&["host", "accept-encoding", "expect", TASK]),
-        );
+        bytes.extend(self.head.forwarded_headers(&[
+            "host",
+            "accept-encoding",
+            "expect",
+            TASK_HEADER,
+        ]));
         bytes.extend_from_slice(self.framing.header().as_bytes());
         bytes.extend_from_slice(b"\r\n");
         bytes
     }
 
-    /// Returns a piece of the body as it is sent. An empty piece ends the body.
+    /// Encodes a piece of the body. An empty piece ends the body.
     pub(crate) fn encode_piece(&self, bytes: &[u8]) -> Vec<u8> {
         match self.framing {
             Framing::Chunked => encode_chunk(bytes),
@@ -47,7 +48,7 @@ impl UpstreamRequest<'_> {
     }
 }
 
-/// Returns a chunk. An empty one is the last.
+/// Encodes a chunk. An empty chunk ends the body.
 pub(crate) fn encode_chunk(bytes: &[u8]) -> Vec<u8> {
     let mut all = format!("{:x}\r\n", bytes.len()).into_bytes();
     all.extend_from_slice(bytes);
@@ -55,7 +56,7 @@ pub(crate) fn encode_chunk(bytes: &[u8]) -> Vec<u8> {
     all
 }
 
-/// Writes a chunk. An empty one is the last.
+/// Writes a chunk. An empty chunk ends the body.
 pub(crate) fn write_chunk(mut to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
     to.write_all(&encode_chunk(bytes))
 }

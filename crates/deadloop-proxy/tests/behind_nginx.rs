@@ -1,5 +1,7 @@
-//! The same table behind nginx, which keeps its connections to the proxy and uses them for all its clients: whatever one
-//! of them sends, `location /admin { return 403; }` holds, and each gets the answers to its own requests.
+//! Tests of the table of client requests behind nginx, which shares its connections to the proxy among all clients.
+//!
+//! For all requests, `location /admin { return 403; }` must hold, and each client must get the answers to its own
+//! requests.
 
 #![cfg(unix)]
 #![allow(
@@ -20,7 +22,7 @@ use std::time::Duration;
 use kit::recorded::{cases, recorder, seen};
 use kit::{get, proxy, until};
 
-/// As lenient as nginx can be, with two connections for all.
+/// Returns the most lenient configuration of nginx, with two connections for all clients.
 fn settings(folder: &Path, listen: SocketAddr, proxy: SocketAddr) -> String {
     let at = folder.display();
     format!(
@@ -43,7 +45,7 @@ http {{
     )
 }
 
-/// Ends nginx with the test.
+/// Guard value that stops nginx at the end of the test.
 struct Nginx(Child);
 
 impl Drop for Nginx {
@@ -53,7 +55,7 @@ impl Drop for Nginx {
     }
 }
 
-/// Starts nginx before the proxy. `None`: it is not installed, which CI does not take.
+/// Starts nginx before the proxy. `None` if it is not installed, which fails in CI.
 fn nginx(folder: &Path, proxy: SocketAddr) -> Option<(Nginx, SocketAddr)> {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = free.local_addr().unwrap();

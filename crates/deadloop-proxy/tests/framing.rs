@@ -1,4 +1,4 @@
-//! The table of what clients send: each case against the proxy alone. `behind_nginx.rs` has the same behind nginx.
+//! Tests of the table of client requests against the proxy alone. `behind_nginx.rs` tests it behind nginx.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says why")]
 
@@ -57,7 +57,7 @@ fn every_request_is_one_request_for_all_or_refused() {
     assert!(all.len() < 3, "{all:?}");
 }
 
-/// What is of one connection stays there, and what says where the body ends is written anew.
+/// Checks that headers of one connection are not forwarded, and that the framing is written anew.
 #[test]
 fn headers_of_a_connection_stay_here() {
     let (server, record) = recorder();

@@ -1,4 +1,4 @@
-//! A page on loopback: what is answered, and what is refused.
+//! Tests of the local page: answered and refused requests.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
@@ -8,7 +8,7 @@ use std::thread;
 
 use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 
-/// A page that tells what it was asked, and ends at `end`.
+/// Starts a page that repeats its requests and ends at `end`.
 fn page() -> (String, thread::JoinHandle<Result<(), String>>) {
     let local = LocalPage::bind(0).unwrap();
     let address = local.address();
@@ -33,7 +33,7 @@ fn parts(address: &str) -> (&str, &str) {
     (host, path.trim_end_matches('/'))
 }
 
-/// The whole answer to a request as it is written.
+/// Returns the whole answer to a request, which is sent as written.
 fn answered(host: &str, request: &str) -> String {
     let mut client = TcpStream::connect(host).unwrap();
     client.write_all(request.as_bytes()).unwrap();

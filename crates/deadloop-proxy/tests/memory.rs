@@ -1,4 +1,4 @@
-//! What the proxy holds of a stream is bounded, whatever its lines are, and all of it passes.
+//! Tests that the memory for a stream is bounded for lines of any kind, and that all bytes pass.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says why")]
 
@@ -16,17 +16,18 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// Bytes of each stream.
+/// The length of each stream, in bytes.
 const LONG: usize = 24 << 20;
-/// What docs/proxy.md says of a stream, in bytes.
+/// The memory limit of a stream in docs/proxy.md, in bytes.
 const HELD: usize = 24 << 20;
 const STREAMS: usize = 8;
-/// A guard that reads no arguments, which repeat in some of these streams.
+/// Settings of a guard that ignores arguments, which repeat in some of these streams.
 const ANSWERS: &str = "[[guard]]\ndetector = \"periodic\"\nchannel = \"answer\"\n";
-/// The heap is one: tests measure it one after the other.
+/// Lock for the tests, which measure the same heap.
 static MEASURING: Mutex<()> = Mutex::new(());
 
-/// A stream of so many bytes in these pieces, after this start. Whether there were lines that no guard could read.
+/// Sends a stream of the given length in these pieces, after `start`. Returns whether it had lines that no guard could
+/// read.
 fn endless(start: &str, piece: &str) -> bool {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
     let (start, piece) = (head.to_owned() + start, piece.to_owned());

@@ -1,5 +1,5 @@
-//! The proxy between real sockets: a server that does as it is told, a client that reads everything, and both gone at
-//! the worst moment.
+//! Tests of the proxy on real sockets, with a scripted server, a client that reads everything, and disconnections of
+//! both at bad moments.
 
 #![allow(
     clippy::expect_used,
@@ -31,7 +31,7 @@ fn chunk(text: &str) -> String {
     )
 }
 
-/// Prose in so many chunks; nothing in it comes back.
+/// Returns prose without repetition in this number of chunks.
 fn prose(chunks: usize) -> String {
     let word = |n: usize| format!("w{} ", n.wrapping_mul(2_654_435_761) % 1_000_003);
     (0..chunks)
@@ -56,7 +56,8 @@ fn a_stream_without_an_alarm_passes_byte_for_byte() {
     assert!(whole && got == sent.as_bytes());
 }
 
-/// What a client gets of a loop in these events, and how many of them the server could send.
+/// Returns the part of a loop in these events that a client receives, and the number of events that the server could
+/// send.
 fn looped(kind: &str, lead: &str, event: &str, times: usize) -> (String, usize) {
     let sent = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&sent);
@@ -79,7 +80,7 @@ fn looped(kind: &str, lead: &str, event: &str, times: usize) -> (String, usize) 
     (String::from_utf8(got).unwrap(), settled(&sent, 100))
 }
 
-/// The count when it no longer grows.
+/// Returns the count once it no longer grows.
 fn settled(count: &AtomicUsize, millis: u64) -> usize {
     let mut last = 0;
     until("the server has stopped or waits", || {
@@ -119,8 +120,8 @@ fn each_api_ends_in_its_own_words() {
     assert_eq!(last["done_reason"], "length");
 }
 
-/// The detector of silence is told of it while nothing comes, not by the next byte, of which there is none; comments
-/// that keep a connection open are no event.
+/// Checks that the detector of silence fires while no bytes arrive, rather than at the next byte, and that comments
+/// that keep a connection open are not events.
 #[test]
 fn a_server_that_falls_silent_is_ended_by_the_guard() {
     for comments in [false, true] {
@@ -352,7 +353,7 @@ fn three_hundred_streams_at_once_are_each_whole() {
     assert!(all.into_iter().all(|one| one.join().unwrap()));
 }
 
-/// A client that says that it sends no more, as some do after their request, waits for its answer.
+/// Checks that a client that closes its sending side after its request still gets the answer.
 #[test]
 fn a_client_that_sends_no_more_gets_its_whole_answer() {
     let sent = prose(3) + &prose(40);
@@ -370,7 +371,7 @@ fn a_client_that_sends_no_more_gets_its_whole_answer() {
     running.counts("deadloop_client_gone_total 0");
 }
 
-/// A server that refuses a request before it has all of it closes at once, and its client still gets the refusal.
+/// Checks that a client gets the refusal of a server that closes before it has the whole request.
 #[test]
 fn an_early_refusal_reaches_a_client_that_is_still_sending() {
     for refusal in ["401 Unauthorized", "413 Content Too Large"] {
@@ -400,7 +401,7 @@ fn an_early_refusal_reaches_a_client_that_is_still_sending() {
     }
 }
 
-/// The same of what the proxy refuses itself.
+/// Checks that a client gets a refusal of the proxy itself.
 #[test]
 fn a_refusal_of_the_proxy_is_not_lost_in_a_reset() {
     let running = proxy(nowhere());
@@ -474,7 +475,8 @@ fn lines_that_no_guard_could_read_are_counted() {
     running.counts("deadloop_packed_streams_total 1");
 }
 
-/// The path is the server's where clients connect, and nothing else is where the metrics are.
+/// Checks that all paths of the clients' address belong to the server, and that the metrics address serves only
+/// metrics.
 #[test]
 fn metrics_have_an_address_of_their_own() {
     let answer = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nmine";
@@ -501,7 +503,7 @@ fn metrics_have_an_address_of_their_own() {
 
 const REFUSES: &str = "[[guard]]\ndetector = \"duplicate\"\nresponse = \"refuse\"\n";
 
-/// What a client gets of a stream that a guard refuses a call of, and whether the proxy counts an alarm.
+/// Returns the part of a stream with a refused call that a client receives, and whether the proxy counts an alarm.
 fn refused(body: String) -> (String, bool) {
     let upstream = saying(SSE.to_owned() + &body);
     let running = guarded(upstream, REFUSES, (10, Duration::from_secs(60)));
@@ -515,7 +517,7 @@ fn refused(body: String) -> (String, bool) {
     )
 }
 
-/// Nine equal calls in the words of each API: the response ends at the third, as one that was too long.
+/// Checks with nine equal calls in the format of each API that the response ends at the third, as if it were too long.
 #[test]
 fn a_refused_call_ends_the_response_in_the_words_of_each_api() {
     let chat = r#"data: {"model":"m","choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
@@ -549,8 +551,8 @@ fn a_refused_call_ends_the_response_in_the_words_of_each_api() {
     }
 }
 
-/// Equal calls in one response, whatever their ids and their number: the client gets no more than the guard allows, and
-/// nothing of a refused one whose end it sees.
+/// Checks equal calls in one response, for any ids and numbers: the client gets no more than the guard allows, and no
+/// part of a refused call that is complete.
 #[test]
 fn a_client_gets_no_more_calls_than_the_guard_allows_whatever_their_ids() {
     let stops = "[[guard]]\ndetector = \"duplicate\"\n";
@@ -589,12 +591,12 @@ fn a_client_gets_no_more_calls_than_the_guard_allows_whatever_their_ids() {
     }
 }
 
-/// A guard on what the model says 40 times over, which skips what the user wrote; at the task `Drill` it is off.
+/// Settings of a guard against 40 repeats that ignores text of the user. For the task `Drill` it is off.
 const SKIPPING: &str = "prompt = \"PROMPT\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\ntask = \"Drill\"\n\
                         [[model.guard]]\ndetector = \"periodic\"\nenabled = false\n";
 
-/// Asks a server that says it 40 times over, with this body and these headers. Returns whether the guard ended the answer,
-/// and how many requests it could not hear.
+/// Sends a request with this body and these headers to a server that repeats a text 40 times. Returns whether the guard
+/// ended the answer, and the number of unreadable requests.
 fn asked(prompt: &str, headers: &str, body: &str) -> (bool, usize) {
     let upstream = server(|head, body, mut stream| {
         // The header of the proxy goes no further.
@@ -619,7 +621,8 @@ fn asked(prompt: &str, headers: &str, body: &str) -> (bool, usize) {
     (ended, usize::from(unheard))
 }
 
-/// What the user wrote is read in the requests of each API, so that `prompt = "skip"` works; and the task in a header.
+/// Checks that the user's texts are read from the requests of each API, for `prompt = "skip"`, and the task from a
+/// header.
 #[test]
 fn what_the_user_wrote_is_skipped_in_the_words_of_each_api() {
     let said = "and again ".repeat(60);

@@ -1,8 +1,8 @@
-//! Repairers: they recover the intended content of a damaged stream.
+//! Repairers, which recover the intended content of damaged streams.
 //!
-//! A repairer depends only on the text that has arrived and on whether the stream has ended. [`TextRepair::push`](registry::TextRepair::push) adds
-//! the parts that are now certain, and [`TextRepair::finish`](registry::TextRepair::finish) adds the rest. The result does not depend on how the
-//! stream was cut into chunks. Parameters limit how much text waits. The work is linear in the text.
+//! The output depends only on the text so far and on whether the stream has ended. [`TextRepair::push`] emits the parts
+//! that are now certain, and [`TextRepair::finish`] the rest. The output does not depend on the boundaries of chunks.
+//! Parameters limit how much text waits. The time is linear in the text.
 //!
 //! [`TextRepair::push`]: registry::TextRepair::push
 //! [`TextRepair::finish`]: registry::TextRepair::finish
@@ -25,10 +25,10 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | all repairers, and how one is made for a stream | [`registry`] |
+//! | all repairers, and their construction for a stream | [`registry`] |
 //! | the output of repairers | [`meaning`] |
-//! | a repairer, its parameters and presets | `<name>` |
-//! | marks in a stream | `marks` |
+//! | one repairer, its parameters and presets | `<name>` |
+//! | search for fixed texts in a stream | `marks` |
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 

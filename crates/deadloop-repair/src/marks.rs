@@ -1,51 +1,51 @@
-//! [`MarkList`]: fixed texts, such as tags, to find in a stream.
+//! [`MarkList`]: search for fixed markers, such as tags, in a stream.
 
-/// The result of comparing a text with some marks.
+/// The result of comparing a text with the markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkMatch {
-    /// The text cannot become a mark.
+    /// The text cannot become a marker.
     Nothing,
-    /// The text may be the beginning of a mark.
+    /// The text may be the beginning of a marker.
     Cut,
-    /// The text is the mark with this index.
+    /// The text is the marker with this index.
     Mark(usize),
 }
 
-/// A list of marks, each distinguishable from the others by its beginning.
+/// Markers to search for. No marker is a prefix of another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MarkList {
     marks: Vec<Vec<char>>,
-    fold: bool,
+    ignore_case: bool,
 }
 
-/// The allowed lengths of a mark, in chars.
+/// The allowed length of a marker, in chars.
 pub(super) const MARK_CHARS: std::ops::RangeInclusive<usize> = 3..=64;
 
 impl MarkList {
-    /// Returns a list of marks. With `fold`, the case of ASCII letters does not count.
-    pub(super) fn new(marks: &[String], fold: bool) -> Self {
+    /// Returns a list of markers. With `ignore_case`, the case of ASCII letters is ignored.
+    pub(super) fn new(marks: &[String], ignore_case: bool) -> Self {
         let chars = |mark: &String| mark.chars().collect();
         Self {
             marks: marks.iter().map(chars).collect(),
-            fold,
+            ignore_case,
         }
     }
 
-    /// Returns whether a mark can begin with this char.
+    /// Returns whether some marker begins with this char.
     pub(super) fn can_begin_with(&self, c: char) -> bool {
         self.marks
             .iter()
-            .any(|mark| mark.first().is_some_and(|first| self.is_same(*first, c)))
+            .any(|mark| mark.first().is_some_and(|first| self.equal(*first, c)))
     }
 
-    /// Compares the held text with the marks. Adds the number of compared chars to `work`.
+    /// Compares the held text with the markers. Adds the number of compared chars to `work`.
     pub(super) fn match_held(&self, held: &[char], work: &mut u64) -> MarkMatch {
         let mut cut = false;
         for (at, mark) in self.marks.iter().enumerate() {
             let same = mark
                 .iter()
                 .zip(held)
-                .take_while(|(m, c)| self.is_same(**m, **c));
+                .take_while(|(m, c)| self.equal(**m, **c));
             let same = same.count();
             *work += same as u64 + 1;
             if same == mark.len() && same == held.len() {
@@ -60,15 +60,15 @@ impl MarkList {
         }
     }
 
-    fn is_same(&self, a: char, b: char) -> bool {
-        is_same_char(a, b, self.fold)
+    fn equal(&self, a: char, b: char) -> bool {
+        equal_chars(a, b, self.ignore_case)
     }
 
-    /// Returns the reason why these marks cannot be used, if there is one. Two marks cannot be distinguished if one is
-    /// the beginning of the other.
-    pub(super) fn refuse(marks: &[String], fold: bool) -> Option<String> {
+    /// Returns the reason why these markers cannot be used, if any. Two markers cannot be distinguished if one is a
+    /// prefix of the other.
+    pub(super) fn conflict(marks: &[String], ignore_case: bool) -> Option<String> {
         let own = |mark: &String| {
-            if fold {
+            if ignore_case {
                 mark.to_ascii_lowercase()
             } else {
                 mark.clone()
@@ -95,13 +95,13 @@ impl MarkList {
     }
 }
 
-/// Returns whether two chars are equal. With `fold`, the case of ASCII letters does not count.
-pub(super) fn is_same_char(a: char, b: char, fold: bool) -> bool {
-    a == b || (fold && a.eq_ignore_ascii_case(&b))
+/// Returns whether two chars are equal. With `ignore_case`, the case of ASCII letters is ignored.
+pub(super) fn equal_chars(a: char, b: char, ignore_case: bool) -> bool {
+    a == b || (ignore_case && a.eq_ignore_ascii_case(&b))
 }
 
-/// Returns whether a char is a blank of Unicode, or one of the four separators that Python's `\s` has in addition.
-pub(super) fn is_blank(c: char) -> bool {
+/// Returns whether a char is Unicode whitespace, or one of the four separators that Python's `\s` matches in addition.
+pub(super) fn is_whitespace(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
@@ -126,10 +126,10 @@ mod tests {
 
     #[test]
     fn marks_that_cannot_be_told_apart_are_refused() {
-        assert_eq!(MarkList::refuse(&marks(&["<a>", "<b>"]), false), None);
+        assert_eq!(MarkList::conflict(&marks(&["<a>", "<b>"]), false), None);
         for bad in [&["<a>", "<a>>"][..], &["<>"], &["<a>", "<A>"]] {
-            assert!(MarkList::refuse(&marks(bad), true).is_some(), "{bad:?}");
+            assert!(MarkList::conflict(&marks(bad), true).is_some(), "{bad:?}");
         }
-        assert_eq!(MarkList::refuse(&marks(&["<a>", "<A>"]), false), None);
+        assert_eq!(MarkList::conflict(&marks(&["<a>", "<A>"]), false), None);
     }
 }

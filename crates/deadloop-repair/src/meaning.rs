@@ -1,30 +1,30 @@
-//! [`Meaning`]: a stream's reasoning, text and actions. [`Delivery`]: an event.
+//! [`Meaning`]: the reasoning, text and actions of a stream. [`Delivery`]: an event.
 
-/// An action that a text requests from a program: a tag with its fields and content.
+/// An action that a text requests from a program by a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Action {
-    /// The action: the name of the tag, in its known spelling.
+    /// The name of the action, in its known spelling.
     pub name: String,
     /// The number after the name, as in `<confirm2>`.
     pub number: Option<u32>,
-    /// The attributes and the tags inside, as names and values, in order.
+    /// The names and values of attributes and inner tags, in order.
     pub fields: Vec<(String, String)>,
-    /// The text outside of the fields, without blanks around it.
+    /// The text outside of the fields, without surrounding whitespace.
     pub content: String,
 }
 
 /// A part of a stream's meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MeaningPart {
-    /// Thinking: not for the user.
+    /// Reasoning, which is not shown to the user.
     Reasoning(String),
-    /// Text that is passed on: text for the user, arguments, a name.
+    /// Text that passes: an answer, arguments or a name.
     Text(String),
-    /// An action for the program.
+    /// An action.
     Action(Action),
 }
 
-/// Parts in order. Neighbouring texts are joined into one part, and so is neighbouring thinking. No part is empty.
+/// Parts in order. Adjacent texts form one part, as do adjacent pieces of reasoning. No part is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeaningParts(Vec<MeaningPart>);
 
@@ -34,8 +34,8 @@ impl MeaningParts {
         &self.0
     }
 
-    /// Returns the number of parts, and the bytes of the last one's text. Both are unchanged as long as nothing is
-    /// added.
+    /// Returns the number of parts and the length of the last part's text in bytes. The result changes whenever
+    /// something is added.
     pub fn extent(&self) -> (usize, usize) {
         let last = match self.0.last() {
             Some(MeaningPart::Text(text) | MeaningPart::Reasoning(text)) => text.len(),
@@ -49,7 +49,7 @@ impl MeaningParts {
         std::mem::take(&mut self.0)
     }
 
-    /// Adds text that is passed on.
+    /// Adds text that passes.
     pub fn text(&mut self, more: &str) {
         match self.0.last_mut() {
             _ if more.is_empty() => {}
@@ -58,7 +58,7 @@ impl MeaningParts {
         }
     }
 
-    /// Adds thinking.
+    /// Adds reasoning.
     pub fn reasoning(&mut self, more: &str) {
         match self.0.last_mut() {
             _ if more.is_empty() => {}
@@ -72,7 +72,7 @@ impl MeaningParts {
         self.0.push(MeaningPart::Action(action));
     }
 
-    /// Returns all parts together.
+    /// Returns all parts combined.
     pub fn meaning(&self) -> Meaning {
         let mut meaning = Meaning::default();
         meaning.add(self);
@@ -81,7 +81,7 @@ impl MeaningParts {
 }
 
 impl Meaning {
-    /// Adds parts that came later.
+    /// Appends parts.
     pub fn add(&mut self, more: &MeaningParts) {
         for piece in &more.0 {
             match piece {
@@ -96,23 +96,23 @@ impl Meaning {
 /// The meaning of a whole stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meaning {
-    /// All thinking.
+    /// All reasoning.
     pub reasoning: String,
-    /// The text that is passed on.
+    /// The text that passes.
     pub text: String,
-    /// The actions, in their order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
 }
 
-/// An event of a stream, as it is delivered.
+/// An event of a stream, in the form in which it is delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// The id, if the event has one.
     pub id: Option<String>,
-    /// The position in the row, if it is given. Rows count from 0 or from any other number.
+    /// The position in the sequence, if given. The first position may be any number.
     pub position: Option<u64>,
     /// The text of the event.
     pub text: String,
-    /// Whether the event is the end mark, `[DONE]`.
+    /// Whether the event is the end marker `[DONE]`.
     pub done: bool,
 }

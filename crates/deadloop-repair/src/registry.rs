@@ -1,7 +1,7 @@
 //! The registry of repairers.
 //!
-//! To add one, add a folder beside this file, `mod x;` in `lib.rs`, and `use` and `&x::ENTRY` here, and its presets in
-//! `repairers/grid.toml` of deadloop-replay. Listings, docs and the laws in `tests/` read the registry.
+//! To add a repairer, add a folder beside this file, `mod x;` in `lib.rs`, `use` and `&x::ENTRY` here, and its presets
+//! in `repairers/grid.toml` of deadloop-replay. Listings, docs and the tests of all repairers read the registry.
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -21,7 +21,7 @@ pub static REPAIRERS: &[&Repairer] = &[
     &replay::ENTRY,
 ];
 
-/// Declares the registry entry of a repairer from its `about`, and the data files beside it.
+/// Declares the registry entry of a repairer, with the data files beside it.
 macro_rules! repairer {
     ($name:literal, version $version:literal, $about:literal, $check:expr, $stream:ident, $mends:expr, $make:expr) => {
         /// The registry entry.
@@ -46,31 +46,31 @@ pub(super) use repairer;
 /// A repairer: its description, its input, and its constructor.
 #[derive(Debug)]
 pub struct Repairer {
-    /// The name, the parameters and the presets. [`Spec`]'s fields can be read as the repairer's own. All parameters
-    /// are [structural](deadloop_detect::harness::ParamRole::Structural).
+    /// The name, parameters and presets. [`Spec`]'s fields can be read directly on the repairer. All parameters are
+    /// [structural](deadloop_detect::harness::ParamRole::Structural).
     pub spec: Spec,
     /// The kind of stream that it reads.
     pub stream: StreamKind,
     /// The part of a live stream that it repairs.
     pub mends: RepairTarget,
-    /// The constructor of a repairer for one stream, from checked parameters.
+    /// The constructor of a repairer for one stream, given checked parameters.
     pub make: RepairerFactory,
 }
 
 deadloop_detect::words! {
-    /// The kind of stream that a repairer reads: the value of `meta.stream` of such streams.
+    /// The kind of stream that a repairer reads. Such streams have it as `meta.stream`.
     pub enum StreamKind {
-        /// An answer with tags of actions in it.
+        /// An answer with action tags.
         Tags = "tags",
-        /// An answer behind its thinking.
+        /// An answer after its thinking.
         Think = "think",
-        /// An answer without either.
+        /// An answer without tags and thinking.
         Text = "text",
         /// The arguments of a call.
         Arguments = "arguments",
         /// The name of a call.
         Name = "name",
-        /// A row of events.
+        /// A sequence of events.
         Events = "events",
     }
 }
@@ -85,44 +85,44 @@ impl StreamKind {
 /// The part of a live stream that a repairer repairs, in the order of `watch --repair`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RepairTarget {
-    /// The answer, which passes through such repairers in the order of these numbers.
+    /// The answer. It passes through these repairers in the order of their numbers.
     Answer(u8),
     /// The name of a call.
     Name,
     /// The arguments of a call.
     Arguments,
-    /// No part of a live stream: the repairer reads rows of events.
+    /// No part of a live stream, because the repairer reads event sequences.
     Nothing,
 }
 
-/// The constructor of a repairer, by its input.
+/// The constructor of a repairer, by the kind of input.
 #[derive(Clone, Copy, Debug)]
 pub enum RepairerFactory {
-    /// A repairer of text: an answer, arguments, or a name.
+    /// Builds a repairer of text: an answer, arguments, or a name.
     Text(fn(&Params) -> Box<dyn TextRepair>),
-    /// A repairer of events as they are delivered.
+    /// Builds a repairer of delivered events.
     Events(fn(&Params) -> Box<dyn EventRepair>),
 }
 
-/// Repairer of one text as it streams in.
+/// Repairer of one streamed text.
 pub trait TextRepair: Send {
-    /// Takes the next chunk. Adds the parts that are now certain to `out`, in order.
+    /// Adds the next chunk. Appends the parts that are now certain to `out`, in order.
     fn push(&mut self, chunk: &str, out: &mut MeaningParts);
-    /// Takes the end of the stream. Adds the rest to `out`. It is the last call.
+    /// Ends the stream and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut MeaningParts);
-    /// Returns the number of chars that wait because their meaning is not certain yet.
+    /// Returns the number of waiting chars, whose meaning is not certain yet.
     fn held(&self) -> usize;
     /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
     fn work(&self) -> u64;
 }
 
-/// Repairer of one row of events as it is delivered.
+/// Repairer of one sequence of delivered events.
 pub trait EventRepair: Send {
-    /// Takes the next event. Adds the events that are now certain to `out`, in order.
+    /// Adds the next event. Appends the events that are now certain to `out`, in order.
     fn push(&mut self, event: Delivery, out: &mut Vec<Delivery>);
-    /// Takes the end of the row. Adds the rest to `out`. It is the last call.
+    /// Ends the sequence and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut Vec<Delivery>);
-    /// Returns the number of events that wait plus the number of keys that are remembered.
+    /// Returns the number of waiting events plus the number of remembered keys.
     fn held(&self) -> usize;
 }
 
@@ -140,10 +140,11 @@ impl Repairer {
         REPAIRERS.iter().copied().find(|r| r.name == name)
     }
 
-    /// Returns the parameters of a preset: the defaults, changed by the preset.
+    /// Returns the parameters of a preset: the defaults with the preset's values.
     ///
     /// # Errors
-    /// If no preset has this name, returns the existing names. Otherwise returns the mistake in the file.
+    ///
+    /// If no preset has this name, returns the existing names. Otherwise returns the mistake in the presets file.
     pub fn preset(&self, name: &str) -> Result<Params, InvalidValue> {
         let presets = self.presets()?;
         let Some(preset) = presets.iter().find(|preset| preset.name == name) else {
@@ -157,7 +158,7 @@ impl Repairer {
         Ok(self.with(preset))
     }
 
-    /// Returns a repairer for one text, from checked parameters. `None` if this repairer reads events.
+    /// Returns a repairer for one text, given checked parameters. `None` if this repairer reads events.
     pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
             RepairerFactory::Text(make) => Some(make(params)),
@@ -165,7 +166,7 @@ impl Repairer {
         }
     }
 
-    /// Returns a repairer for one row of events, from checked parameters. `None` if this repairer reads text.
+    /// Returns a repairer for one sequence of events, given checked parameters. `None` if this repairer reads text.
     pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
             RepairerFactory::Events(make) => Some(make(params)),
@@ -183,16 +184,16 @@ impl Repairer {
     }
 }
 
-/// The bounds of a parameter `hold`, the number of chars that may wait.
-pub(super) const HOLD: RangeInclusive<i64> = 1..=1_000_000;
+/// The bounds of a parameter `hold`, the maximum number of waiting chars.
+pub(super) const HOLD_RANGE: RangeInclusive<i64> = 1..=1_000_000;
 
 /// Returns the texts of a list parameter.
-pub(super) fn list(params: &Params, name: &str) -> Vec<String> {
+pub(super) fn texts_of(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
-/// Returns the value of a count parameter as a `usize`.
-pub(super) fn size(params: &Params, name: &str) -> usize {
+/// Returns a count parameter as a `usize`.
+pub(super) fn usize_of(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

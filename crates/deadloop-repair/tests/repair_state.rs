@@ -1,4 +1,4 @@
-//! What a repairer holds in memory, however long the stream is.
+//! Tests that the memory of a repairer is bounded for streams of any length.
 #![allow(clippy::unwrap_used)]
 
 #[path = "all/repairing/mod.rs"]
@@ -13,11 +13,11 @@ use repairing::settings;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// Chars of a stream, and what may wait of it.
+/// The length of a stream and the maximum number of waiting chars.
 const CHARS: usize = 200_000;
 const HOLD: usize = 4_000;
 
-/// Bytes for a char that waits: a tag of three chars is kept as it was written, with what it means.
+/// The maximum memory per waiting char, in bytes. A tag of three chars is held as written and with its meaning.
 const BYTES: usize = 128;
 
 #[test]

@@ -1,4 +1,4 @@
-//! [`Block`]: the settings that share all structural parameters, and their axes.
+//! [`Block`]: settings that share all structural parameters.
 
 use deadloop_detect::harness::{ModelList, OverrideGlob, SettingIds, Threshold, ThresholdSide};
 use deadloop_detect::{Channel, ModelTask, Response, Setting, Value};
@@ -11,19 +11,20 @@ use crate::plan_meters::MemberSources;
 pub struct Block {
     pub(crate) base: Setting,
     pub(crate) axes: Vec<Axis>,
+    /// The number of the first cell in the plan.
     pub(crate) first: usize,
-    /// Dense indices of the possible cells. `None` if every cell is possible.
+    /// The dense indices of the possible cells. `None` if every cell is possible.
     pub(crate) possible: Option<Vec<usize>>,
     pub(crate) sources: MemberSources,
-    /// The model and task globs whose guards replace `base`, if the block is a settings file.
+    /// The globs of models and tasks whose guards replace `base`. Only a settings file has any.
     pub(crate) models: ModelList,
-    /// The guard for each glob of `models`.
+    /// The guard for each glob of `models`, in the same order.
     pub(crate) overrides: Vec<Override>,
-    /// The name of the setting, if it differs from the name of `base`.
+    /// The name of the setting, if it differs from that of `base`.
     pub(crate) id: Option<String>,
 }
 
-/// The guard for particular models.
+/// A guard for some models or tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
     pub(crate) guard: Setting,
@@ -33,20 +34,20 @@ pub(crate) struct Override {
 /// A threshold with several values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Index of the member in the guard, from 0.
+    /// The index of the member in the guard, from 0.
     pub member: usize,
-    /// The parameter.
+    /// The name of the threshold's parameter.
     pub param: &'static str,
     /// The rule that compares a value with a fact.
     pub threshold: Threshold,
-    /// The values in rising order of their numbers.
+    /// The values, in rising order of their comparison numbers.
     pub values: Vec<Value>,
-    /// The number that each value is compared as.
+    /// The comparison number of each value.
     numbers: Vec<i64>,
 }
 
 impl Axis {
-    /// Returns the values that accept a fact with this bound. They are a run from one end of the axis.
+    /// Returns the range of the values that accept a fact with this bound. It begins or ends at an end of the axis.
     pub(crate) fn accepted_range(&self, bound: i64) -> std::ops::Range<u16> {
         let accepts = |n: &i64| self.threshold.accepts(*n, bound);
         let n = self.numbers.len();
@@ -54,30 +55,29 @@ impl Axis {
             ThresholdSide::AtMost => (0, self.numbers.partition_point(accepts)),
             ThresholdSide::AtLeast => (self.numbers.partition_point(|v| !accepts(v)), n),
         };
-        narrow(from)..narrow(to)
+        index_as_u16(from)..index_as_u16(to)
     }
 
-    /// Returns the index of the value that is compared as exactly `number`, as a range. The range is empty if there is
-    /// no such value.
+    /// Returns the index of the value whose comparison number is `number`, as a range. Empty if there is none.
     pub(crate) fn range_of(&self, number: i64) -> std::ops::Range<u16> {
         match self.numbers.binary_search(&number) {
-            Ok(i) => narrow(i)..narrow(i + 1),
-            Err(i) => narrow(i)..narrow(i),
+            Ok(i) => index_as_u16(i)..index_as_u16(i + 1),
+            Err(i) => index_as_u16(i)..index_as_u16(i),
         }
     }
 
-    /// Returns the number of each value, rising.
+    /// Returns the comparison number of each value, in rising order.
     pub(crate) fn numbers(&self) -> &[i64] {
         &self.numbers
     }
 
     /// Returns the number of values.
     pub(crate) fn len(&self) -> u16 {
-        narrow(self.values.len())
+        index_as_u16(self.values.len())
     }
 }
 
-/// A cache for the names of a block's cells. A name is cheap if only the last axes changed since the previous name.
+/// Cache for naming the settings of a block. Consecutive settings that differ only in the last axes are cheap to name.
 #[derive(Debug)]
 pub struct BlockIds<'a> {
     block: &'a Block,
@@ -94,13 +94,13 @@ impl BlockIds<'_> {
     }
 }
 
-/// Converts an index to `u16`. A grid with more values is refused.
-pub(crate) fn narrow(index: usize) -> u16 {
+/// Converts a value index to `u16`. Grids with more values are refused.
+pub(crate) fn index_as_u16(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }
 
 impl Block {
-    /// Returns the thresholds that vary, outermost first.
+    /// Returns the thresholds with several values, outermost first.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
     }
@@ -110,12 +110,12 @@ impl Block {
         self.axes.iter().map(|a| a.values.len()).collect()
     }
 
-    /// Returns the number of the block's first cell.
+    /// Returns the number of the block's first cell in the plan.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// Returns the number of possible cells, which is never 0.
+    /// Returns the number of possible cells, which is at least 1.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.possible
@@ -123,14 +123,14 @@ impl Block {
             .map_or_else(|| self.shape().iter().product(), Vec::len)
     }
 
-    /// Returns the [level](Response::level) of the block's alarms. All settings of a plan have one level.
+    /// Returns the [level](Response::level) of the block's alarms, which is the same for all settings of a plan.
     pub fn response(&self) -> Response {
         let guards = self.overrides.iter().map(|o| &o.guard).chain([&self.base]);
         let first = guards.flat_map(|guard| &guard.members).next();
         first.map_or(Response::Stop, |member| member.response.level())
     }
 
-    /// Returns whether some member of some model's guard reads `channel`.
+    /// Returns whether some member of any guard reads `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         let guards = self.overrides.iter().map(|o| &o.guard);
         guards
@@ -138,13 +138,13 @@ impl Block {
             .any(|guard| guard.watches(channel))
     }
 
-    /// Returns the guard for a model, or for a model at a task, with the first value of every axis.
+    /// Returns the guard for a model, optionally at a task, with the first value of every axis.
     pub fn guard<'a>(&self, work: impl Into<ModelTask<'a>>) -> &Setting {
         self.guard_for(work.into()).0
     }
 
-    /// Returns the guards for particular models and tasks, in the order in which they are tried. Only a settings file
-    /// has any.
+    /// Returns the guards for particular models and tasks, in the order in which they are tried. Empty unless the block
+    /// is a settings file.
     pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
         let guards = self.overrides.iter().map(|own| &own.guard);
         self.models.globs().iter().zip(guards)
@@ -155,7 +155,7 @@ impl Block {
         self.id.clone().unwrap_or_else(|| self.setting(at).id())
     }
 
-    /// Returns a [`BlockIds`], which names many settings of the block.
+    /// Returns a [`BlockIds`] for naming many settings of the block.
     pub fn ids(&self) -> BlockIds<'_> {
         let varying = self.axes.iter().map(|axis| {
             let values = axis.values.as_slice();
@@ -169,7 +169,7 @@ impl Block {
         }
     }
 
-    /// Returns the index of the `nth` possible cell in the dense array over all axes, last axis innermost.
+    /// Returns the dense index of the `nth` possible cell. Dense indices count all cells, last axis innermost.
     pub(crate) fn dense_index(&self, nth: usize) -> usize {
         self.possible
             .as_ref()
@@ -178,11 +178,10 @@ impl Block {
 
     /// Returns the value indices of the `nth` possible cell.
     pub fn at(&self, nth: usize) -> Vec<u16> {
-        self.position(self.dense_index(nth))
+        self.value_indices(self.dense_index(nth))
     }
 
-    /// Calls `visit` with each possible cell of `range` and its value indices, in order. If all cells are possible, a
-    /// step replaces the division for each axis.
+    /// Calls `visit` with each possible cell of `range` and its value indices, in order.
     pub fn each(&self, range: std::ops::Range<usize>, mut visit: impl FnMut(usize, &[u16])) {
         let mut at = self.at(range.start);
         for nth in range.clone() {
@@ -190,13 +189,13 @@ impl Block {
             match self.possible {
                 Some(_) if nth + 1 < range.end => at = self.at(nth + 1),
                 Some(_) => {}
-                None => self.advance(&mut at),
+                None => self.advance_cell(&mut at),
             }
         }
     }
 
-    /// Moves to the next position of the dense array, and from the last position to the first.
-    fn advance(&self, at: &mut [u16]) {
+    /// Moves to the next cell in dense order, and from the last cell to the first.
+    fn advance_cell(&self, at: &mut [u16]) {
         for (value, axis) in at.iter_mut().zip(&self.axes).rev() {
             *value += 1;
             if *value < axis.len() {
@@ -219,17 +218,18 @@ impl Block {
         setting
     }
 
-    /// Returns the setting with the loosest value along every axis.
+    /// Returns the setting with the loosest value of every axis.
     pub(crate) fn loosest(&self) -> Setting {
         self.extreme_setting(ThresholdSide::AtMost)
     }
 
-    /// Returns the setting with the strictest value along every axis.
+    /// Returns the setting with the strictest value of every axis.
     pub(crate) fn strictest(&self) -> Setting {
         self.extreme_setting(ThresholdSide::AtLeast)
     }
 
-    /// Returns the setting with the first value of each axis on this side, and the last value of the other axes.
+    /// Returns the setting with the first value of each axis whose threshold is on the side `first`, and the last value
+    /// of the other axes.
     fn extreme_setting(&self, first: ThresholdSide) -> Setting {
         let end = |axis: &Axis| {
             if axis.threshold.side == first {
@@ -243,17 +243,17 @@ impl Block {
 
     /// Returns the guard for a model at a task, and the sources of its members.
     pub(crate) fn guard_for(&self, work: ModelTask<'_>) -> (&Setting, &MemberSources) {
-        let own = self.models.first(work);
-        let own = own.and_then(|i| self.overrides.get(i));
-        own.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
+        let index = self.models.first(work);
+        let found = index.and_then(|i| self.overrides.get(i));
+        found.map_or((&self.base, &self.sources), |o| (&o.guard, &o.sources))
     }
 
-    /// Returns the value indices of a position in the dense array.
-    pub(crate) fn position(&self, dense: usize) -> Vec<u16> {
+    /// Returns the value indices of the cell with this dense index.
+    pub(crate) fn value_indices(&self, dense: usize) -> Vec<u16> {
         let mut rest = dense;
         let mut at: Vec<u16> = Vec::with_capacity(self.axes.len());
         for axis in self.axes.iter().rev() {
-            at.push(narrow(rest % axis.values.len()));
+            at.push(index_as_u16(rest % axis.values.len()));
             rest /= axis.values.len();
         }
         at.reverse();
@@ -261,8 +261,8 @@ impl Block {
     }
 }
 
-/// Returns the axes of a grid's thresholds, for one combination of structural values.
-pub(crate) fn axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
+/// Returns the threshold axes of a grid for one combination of structural values.
+pub(crate) fn threshold_axes(base: &Setting, grid: &Grid) -> Vec<Axis> {
     let mut axes = Vec::new();
     for (member, (m, values)) in base.members.iter().zip(&grid.members).enumerate() {
         for (param, threshold) in m.detector.thresholds() {

@@ -1,4 +1,4 @@
-//! [`each`]: maps every record of a corpus in parallel, in order.
+//! [`each`]: maps all records of a corpus in parallel, and passes on the results in order.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadloop_corpus::{Corpus, Entry, Place, Problem, RawRecord, RawRecords};
 use rayon::prelude::*;
 
-/// The maximum number of undecoded bytes that are read ahead, besides the records in work.
+/// The maximum number of undecoded bytes read ahead, besides the batch in progress.
 const BATCH_BYTES: usize = 8 << 20;
-/// The maximum number of records that are read ahead, if a record costs little.
+/// The maximum number of records read ahead, for cheap records.
 const BATCH_RECORDS: usize = 1024;
 
-/// Callbacks to watch and to stop a pass over a corpus.
+/// Callbacks to watch and cancel a pass over a corpus.
 pub struct Watcher<'a> {
-    /// Set from outside to stop the pass. It is checked before each record.
+    /// Flag that cancels the pass. It is checked before each record.
     pub cancel: &'a AtomicBool,
-    /// Called after each batch with the bytes read so far and the bytes of all files on disk.
+    /// Called after each batch with the number of bytes read so far and the total size of all files.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 
@@ -26,28 +26,29 @@ impl Watcher<'_> {
     }
 }
 
-/// The error of a pass that was stopped from outside.
+/// The error of a pass that was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interruption;
 
-/// Decodes and maps every record of `corpus` on all threads of the current rayon pool, and passes the results to
-/// `sink` in corpus order. `map` also gets the undecoded record, if it could be read. While one batch is mapped, the
-/// next is read. A `sink` that breaks counts as an interruption. After an interruption the finished results are still
-/// passed on, so some in between may be missing.
+/// Decodes and maps every record of `corpus` on the current rayon pool, and passes the results to `sink` in corpus
+/// order.
 ///
-/// The memory used is two batches of 8 MiB of undecoded text, or of one record if that is longer, and the decoded
-/// records of one batch.
+/// `map` also gets the undecoded record, if it could be read. While one batch is mapped, the next is read. A break from
+/// `sink` counts as an interruption. After an interruption, the finished results are still passed on, so that some
+/// between them may be missing.
+///
+/// Memory holds the decoded records of one batch and two batches of 8 MiB of undecoded text, or of one longer record.
 pub fn each<T: Send>(
     corpus: &Corpus,
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<(), Interruption> {
-    each_few(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
+    each_in_batches(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
 }
 
-/// Maps the records at the `wanted` places, as [`each`] does. The other records are read but not decoded.
+/// Maps the records at the `wanted` places, see [`each`]. Other records are read but not decoded.
 pub fn each_at<T: Send>(
     corpus: &Corpus,
     wanted: &(impl Fn(&Place) -> bool + Sync),
@@ -55,12 +56,12 @@ pub fn each_at<T: Send>(
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<(), Interruption> {
-    each_few(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
+    each_in_batches(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
-/// Maps records as [`each_at`] does, at most `records` at a time. With slow records, a small number limits the work
-/// that an interruption loses.
-pub(crate) fn each_few<T: Send>(
+/// Maps records, see [`each_at`], at most `records` at a time. For slow records, a small number limits the work lost by
+/// an interruption.
+pub(crate) fn each_in_batches<T: Send>(
     corpus: &Corpus,
     (records, wanted): (usize, &(impl Fn(&Place) -> bool + Sync)),
     watch: &Watcher<'_>,
@@ -68,7 +69,7 @@ pub(crate) fn each_few<T: Send>(
     mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> Result<(), Interruption> {
     let mut raws = corpus.raws();
-    let mut batch = next_batch(&mut raws, records);
+    let mut batch = read_batch(&mut raws, records);
     while !batch.is_empty() {
         let one = |raw: Result<RawRecord, Problem>| {
             if watch.is_cancelled() {
@@ -81,7 +82,7 @@ pub(crate) fn each_few<T: Send>(
         };
         batch.retain(|raw| raw.as_ref().map_or(true, |raw| wanted(raw.place())));
         let work = || batch.into_par_iter().map(one).collect::<Vec<Option<T>>>();
-        let (done, next) = rayon::join(work, || next_batch(&mut raws, records));
+        let (done, next) = rayon::join(work, || read_batch(&mut raws, records));
         let mut cut = false;
         for item in done {
             cut |= item.is_none_or(|item| sink(item).is_break());
@@ -95,7 +96,7 @@ pub(crate) fn each_few<T: Send>(
     Ok(())
 }
 
-fn next_batch(raws: &mut RawRecords, records: usize) -> Vec<Result<RawRecord, Problem>> {
+fn read_batch(raws: &mut RawRecords, records: usize) -> Vec<Result<RawRecord, Problem>> {
     let mut batch = Vec::new();
     let mut bytes = 0;
     while bytes < BATCH_BYTES && batch.len() < records {

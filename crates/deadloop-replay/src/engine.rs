@@ -1,7 +1,7 @@
-//! The engine: replays a transcript through every setting of a [`Plan`].
+//! Replay of a transcript through every setting of a [`Plan`].
 //!
-//! Each text is measured once for all settings. The engine reads a [`Transcript`], which holds no label, and a fact
-//! depends only on the text before it. So neither the label nor the future can affect a result.
+//! Each text is measured once for all settings. The engine reads a [`Transcript`], which has no label, and a fact
+//! depends only on the text before it. So neither the label nor later text can affect a result.
 
 use std::num::NonZeroU64;
 
@@ -17,17 +17,16 @@ use crate::program::ProgramAnswer;
 use crate::record::{BlockDecision, Record, Region, Stop};
 use crate::regions::{CellBox, ClaimedCells};
 
-/// Replays one transcript through every setting of a plan. `chunks` is the size, in chars, of the chunks in which its
-/// text is assumed to have arrived. With `None` the recorded chunks are used.
+/// Replays one transcript through every setting of a plan.
 ///
-/// Each distinct meter of the plan reads its channel, or the run, once. The memory used is that of the transcript and
-/// its facts. A setting with a program yields an error here: use [`Programs::decide`](crate::Programs::decide) for
-/// programs.
+/// Text is assumed to arrive in chunks of `chunks` chars. If `None`, the recorded chunks are used. Each distinct meter
+/// of the plan reads its channel, or the run, once. Memory holds the transcript and its facts. A setting with a program
+/// yields an error, see [`Programs::decide`](crate::Programs::decide).
 pub fn decide(plan: &Plan, transcript: &Transcript, chunks: Option<NonZeroU64>) -> Record {
     decide_with(plan, transcript, chunks, &[])
 }
 
-/// Replays a transcript as [`decide`] does, with the answers of the plan's programs, in the order of the programs.
+/// Replays a transcript, see [`decide`]. `answers` are those of the plan's programs, in their order.
 pub(crate) fn decide_with(
     plan: &Plan,
     transcript: &Transcript,
@@ -36,7 +35,7 @@ pub(crate) fn decide_with(
 ) -> Record {
     let arrivals = Arrivals::new(transcript, chunks);
     let measured = TranscriptFacts {
-        facts: measure(plan, transcript, &arrivals),
+        facts: measure_facts(plan, transcript, &arrivals),
         answers,
         arrivals,
     };
@@ -50,7 +49,7 @@ pub(crate) fn decide_with(
     }
 }
 
-/// The inputs of every block's decision for one transcript.
+/// The measurements of one transcript that decide every block.
 struct TranscriptFacts<'a> {
     /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
@@ -59,22 +58,22 @@ struct TranscriptFacts<'a> {
     arrivals: Arrivals<'a>,
 }
 
-/// Measures a transcript with each meter of the plan.
-fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
+/// Returns the facts of a transcript for each meter of the plan.
+fn measure_facts(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec<Vec<Fact>> {
     let texts = [TextChannel::Reasoning, TextChannel::Answer];
     let texts = texts.map(|lane| (lane, arrivals.text(lane.into())));
     let turns = has_turns(transcript);
     let users = transcript
         .stream()
         .any(|(_, event)| matches!(event, Event::User(_)));
-    let run = |reading: &PlanMeter| {
+    let read_facts = |reading: &PlanMeter| {
         let channel = reading.channel;
         if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
             && !(turns && reading.recipe.begins_anew())
             && !(users && reading.recipe.hears_users())
         {
-            return reading.facts(*lane, text);
+            return reading.measure_text(*lane, text);
         }
         let (mut places, mut facts) = (EventPlaces::default(), Vec::new());
         let mut meter = reading.recipe.meter(channel);
@@ -83,10 +82,10 @@ fn measure(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) -> Vec
         }
         facts
     };
-    plan.readings().meters().iter().map(run).collect()
+    plan.readings().meters().iter().map(read_facts).collect()
 }
 
-/// Returns whether a turn begins after some text, so that the texts of several turns exist.
+/// Returns whether a turn begins after some text, so that the turns have separate texts.
 pub fn has_turns(transcript: &Transcript) -> bool {
     let mut text = false;
     transcript.stream().any(|(_, event)| match event {
@@ -99,21 +98,23 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// A stop, and the cells that accept a fact from that stop on.
+/// An alarm, with the cells whose settings would raise it.
 struct StopCandidate {
-    /// The sort key: the place, the index of the event in the stream at that place, and the member. Text has index 0
-    /// and comes first. A silence or an unrecorded turn has the place of the event that follows. A live guard meets
-    /// facts in this order. The sort is stable, so the facts of one meter keep theirs.
+    /// The sort key: the place of the stop, the index of its event in the stream, and the member.
+    ///
+    /// The order is that in which a live guard meets the facts. Text has index 0 and comes first. A silence or a
+    /// derived turn has the place of the following event. The sort is stable, so the facts of one meter keep their
+    /// order.
     order: (Cursor, u64, usize),
-    span: CellBox,
+    cells: CellBox,
     stop: Stop,
 }
 
 impl StopCandidate {
-    fn new(span: CellBox, stop: Stop, nth: u64) -> Self {
+    fn new(cells: CellBox, stop: Stop, nth: u64) -> Self {
         Self {
             order: (stop.exact.place, nth, stop.member),
-            span,
+            cells,
             stop,
         }
     }
@@ -141,7 +142,7 @@ fn decide_block(
     }
 }
 
-/// Returns the details that programs gave for their alarms, with the index of the member.
+/// Returns the details of the programs' alarms, each with the index of its member.
 fn collect_details(
     block: &Block,
     work: ModelTask<'_>,
@@ -169,11 +170,11 @@ fn stops_from_facts(
             let Some(first) = rule.alarm_but_for(fact, varies) else {
                 continue;
             };
-            for step in steps(block, source.member, fact, first) {
-                if let Some(span) = CellBox::accepting(block, source.member, fact, step) {
+            for step in accepting_steps(block, source.member, fact, first) {
+                if let Some(cells) = CellBox::accepting(block, source.member, fact, step) {
                     let stop = make_stop(&measured.arrivals, source, fact, step);
                     let nth = fact.place().map_or(0, |place| place.event + 1);
-                    candidates.push(StopCandidate::new(span, stop, nth));
+                    candidates.push(StopCandidate::new(cells, stop, nth));
                 }
             }
         }
@@ -181,8 +182,8 @@ fn stops_from_facts(
     candidates
 }
 
-/// Returns the alarms of a block's programs. A program has no thresholds, so its answer holds for every cell. The
-/// first program that failed is the error of the whole block.
+/// Returns the alarms of a block's programs. A program has no thresholds, so its alarm applies to every cell. If a
+/// program failed, its error is that of the whole block.
 fn stops_from_programs(
     block: &Block,
     work: ModelTask<'_>,
@@ -195,7 +196,7 @@ fn stops_from_programs(
         let alarm = answers.ok_or("its program does not run")?.as_ref()?;
         if let Some(alarm) = alarm {
             let [exact, delivered] = match alarm.event {
-                Some(nth) => [measured.arrivals.answered_at(nth, alarm.channel, alarm.at); 2],
+                Some(nth) => [measured.arrivals.event_moment(nth, alarm.channel, alarm.at); 2],
                 None => measured.arrivals.moments(alarm.channel, Chars(alarm.at)),
             };
             let stop = Stop {
@@ -207,7 +208,7 @@ fn stops_from_programs(
             };
             let nth = match alarm.channel.unit() {
                 Unit::Chars => 0,
-                _ => measured.arrivals.last_event_at(exact.place) + 1,
+                _ => measured.arrivals.last_event_index(exact.place) + 1,
             };
             candidates.push(StopCandidate::new(CellBox::all(block), stop, nth));
         }
@@ -220,9 +221,9 @@ fn find_axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axi
     axes.find(|axis| axis.member == member && axis.param == param)
 }
 
-/// Returns the steps from `first` on at which some cell begins to accept a fact. These are `first` itself, and each
-/// step at which a growing bound reaches another value of its axis.
-fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
+/// Returns the steps at which some cell begins to accept a fact: `first`, and each later step at which a growing bound
+/// reaches another value of its axis.
+fn accepting_steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (param, bound) in fact.bounds.iter() {
         if let (Some(axis), Bound::Steps { .. } | Bound::Units { .. }) =
@@ -240,12 +241,12 @@ fn steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
 
 fn claim_cells(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
     let mut decided = BlockDecision::default();
-    let mut all = ClaimedCells::new(block);
+    let mut claimed_cells = ClaimedCells::new(block);
     for candidate in candidates {
-        if all.is_whole() {
+        if claimed_cells.covers_all() {
             break;
         }
-        let claimed = all.claim(candidate.span);
+        let claimed = claimed_cells.claim(candidate.cells);
         if claimed.is_empty() {
             continue;
         }
@@ -253,9 +254,9 @@ fn claim_cells(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
             decided.stops.push(candidate.stop);
         }
         let stop = decided.stops.len() - 1;
-        let region = |span: CellBox| Region {
-            lo: span.lo.into_vec(),
-            hi: span.hi.into_vec(),
+        let region = |cells: CellBox| Region {
+            lo: cells.lo.into_vec(),
+            hi: cells.hi.into_vec(),
             stop,
         };
         decided.regions.extend(claimed.into_iter().map(region));

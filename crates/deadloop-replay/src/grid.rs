@@ -1,6 +1,6 @@
-//! [`Grid`]: a settings file in which a parameter may have several values.
+//! [`Grid`]: guards whose parameters may have several values, read from a file.
 //!
-//! The grids of repairers and of budgets use the same [`sweep_params`] and [`product`].
+//! The grids of repairers and budgets share [`read_param_values`] and [`combine_values`].
 //!
 //! ```toml
 //! ignore = ['^\s*\|']                                       # as in a settings file
@@ -24,7 +24,7 @@ use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A grid of guards: members with several values for some parameters. Its settings are the product of all values.
+/// A guard with several values for some parameters of its members. Its settings are the product of all values.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// The members, in the order of the file.
@@ -36,12 +36,12 @@ pub struct Grid {
 pub struct GridMember {
     /// The member with the first value of every parameter.
     pub base: Member,
-    /// The values of each parameter that has more than one, in the order of the detector's parameters. The values of
-    /// a threshold are rising, others as written.
+    /// The parameters with more than one value, in the detector's order. The values of a threshold are rising, others
+    /// are in the order of the file.
     pub values: Vec<(&'static Param, Vec<Value>)>,
 }
 
-/// The maximum number of values of one parameter. Positions along an axis are `u16`.
+/// The maximum number of values of one parameter, because value indices are `u16`.
 const MAX_VALUES: usize = u16::MAX as usize;
 
 #[derive(Deserialize)]
@@ -63,8 +63,8 @@ struct ValueRange<N> {
 }
 
 impl Grid {
-    /// Reads a grid file and checks every value of every parameter by itself. Impossible combinations of values are
-    /// found by [`Plan::add_grid`](crate::Plan::add_grid).
+    /// Parses a grid file and checks each value by itself. [`Plan::add_grid`](crate::Plan::add_grid) finds impossible
+    /// combinations.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: GridFile = read_toml(text)?;
         share(
@@ -96,7 +96,7 @@ impl Grid {
         Ok(Self { members })
     }
 
-    /// Returns the names of the detectors, without duplicates, as in `periodic + recurrence`.
+    /// Returns the distinct names of the detectors, as in `periodic + recurrence`.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for member in &self.members {
@@ -108,7 +108,7 @@ impl Grid {
         names.join(" + ")
     }
 
-    /// Sets the unit that counts as one text for text detectors in a run.
+    /// Sets the unit that text detectors treat as one text in a run.
     #[must_use]
     pub fn read_per(mut self, per: TextScope) -> Self {
         for member in &mut self.members {
@@ -118,7 +118,7 @@ impl Grid {
         self
     }
 
-    /// Returns the [level](Response::level) of the grid's guards, which all have the same.
+    /// Returns the [level](Response::level) of the grid's guards, which is the same for all.
     pub fn response(&self) -> Response {
         let first = self.members.first();
         first.map_or(Response::Stop, |m| m.base.response.level())
@@ -132,7 +132,7 @@ fn read_member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsErr
     }
     let (mut base, named) = resolve(table, text)?;
     let mut values = Vec::new();
-    for (param, found) in sweep_params(base.detector, named, text)? {
+    for (param, found) in read_param_values(base.detector, named, text)? {
         if let Some(first) = found.first() {
             base.params.set(param.name, first.clone());
         }
@@ -143,12 +143,12 @@ fn read_member(table: &GuardTable, text: &str) -> Result<GridMember, SettingsErr
     Ok(GridMember { base, values })
 }
 
-/// The parameters of a grid's table, each with its values.
+/// Parameters of a grid's table, each with its values.
 pub(crate) type ParamValues = Vec<(&'static Param, Vec<Value>)>;
 
-/// Reads the parameters in a table, each with all its values. They are sorted in the order of `spec`, so that cells
-/// do not depend on the order in the file. A parameter without a value is an error.
-pub(crate) fn sweep_params<'g>(
+/// Reads the parameters of a table, each with all its values, in the order of `spec`, so that the numbering of cells
+/// does not depend on the file. A parameter without a value is an error.
+pub(crate) fn read_param_values<'g>(
     spec: &Spec,
     given: impl IntoIterator<Item = (&'g LocatedValue<String>, &'g LocatedValue<Value>)>,
     text: &str,
@@ -184,15 +184,15 @@ pub(crate) fn sweep_params<'g>(
     Ok(all)
 }
 
-/// Returns the number of combinations, or `None` if it exceeds `most`.
-pub(crate) fn count_cells(swept: &ParamValues, most: usize) -> Option<usize> {
+/// Returns the number of combinations. `None` if it exceeds `most`.
+pub(crate) fn count_combinations(swept: &ParamValues, most: usize) -> Option<usize> {
     let mut values = swept.iter().map(|(_, values)| values.len());
     let cells = values.try_fold(1_usize, usize::checked_mul);
     cells.filter(|cells| *cells <= most)
 }
 
-/// Returns the first `cells` combinations of values over `base`, the last parameter innermost.
-pub(crate) fn product(
+/// Returns the first `cells` combinations of the swept values over `base`, last parameter innermost.
+pub(crate) fn combine_values(
     base: Params,
     swept: &ParamValues,
     cells: usize,
@@ -210,14 +210,14 @@ pub(crate) fn product(
 fn read_values(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, String> {
     // Checked before any copy is made: a list may have any length.
     if let Value::List(items) = item.get_ref()
-        && is_several(param, items)
+        && is_value_list(param, items)
         && items.len() > MAX_VALUES
     {
         return Err(describe_too_many(&items.len().to_string()));
     }
     let mut values = match item.get_ref() {
         Value::Table(table) if !matches!(param.domain, Domain::Free) => expand_range(param, table)?,
-        Value::List(items) if is_several(param, items) => items.clone(),
+        Value::List(items) if is_value_list(param, items) => items.clone(),
         single => vec![single.clone()],
     };
     for value in &values {
@@ -237,7 +237,7 @@ fn read_values(param: &Param, item: &LocatedValue<Value>) -> Result<Vec<Value>, 
     }
 }
 
-/// Returns a text that identifies a value: two values have the same text only if they are equal.
+/// Returns a text that identifies a value. Equal values, and only those, have the same text.
 fn key_text(value: &Value) -> String {
     match value {
         // Negative zero equals zero, but is printed differently.
@@ -250,8 +250,8 @@ fn describe_too_many(count: &str) -> String {
     format!("{count} values; at most {MAX_VALUES} are allowed")
 }
 
-/// Returns whether a list holds several values of the parameter, rather than one value that is itself a list.
-fn is_several(param: &Param, items: &[Value]) -> bool {
+/// Returns whether a list is several values of the parameter, rather than one value that is a list.
+fn is_value_list(param: &Param, items: &[Value]) -> bool {
     let is_list = |item: &Value| matches!(item, Value::List(_));
     !param.domain.is_list() || items.iter().any(is_list)
 }
@@ -260,21 +260,26 @@ const RANGE_EXPECTED: &str = "expected { from, to, step } or { from, to, factor 
 
 fn expand_range(param: &Param, table: &BTreeMap<String, Value>) -> Result<Vec<Value>, String> {
     match param.domain {
-        Domain::Float { .. } => Ok(floats(read(table)?)?
+        Domain::Float { .. } => Ok(expand_floats(parse_range(table)?)?
             .into_iter()
             .map(Value::Float)
             .collect()),
-        _ => Ok(ints(read(table)?)?.into_iter().map(Value::Int).collect()),
+        _ => Ok(expand_ints(parse_range(table)?)?
+            .into_iter()
+            .map(Value::Int)
+            .collect()),
     }
 }
 
-fn read<N: DeserializeOwned>(table: &BTreeMap<String, Value>) -> Result<ValueRange<N>, String> {
+fn parse_range<N: DeserializeOwned>(
+    table: &BTreeMap<String, Value>,
+) -> Result<ValueRange<N>, String> {
     let table = toml::Value::try_from(table).map_err(|e| e.to_string())?;
     let range = table.try_into();
     range.map_err(|e: toml::de::Error| format!("{}; {RANGE_EXPECTED}", e.message()))
 }
 
-fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
+fn expand_ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
     let ValueRange { from, to, .. } = range;
     if to < from {
         return Err(format!("from {from} is above to {to}"));
@@ -297,7 +302,7 @@ fn ints(range: ValueRange<i64>) -> Result<Vec<i64>, String> {
 }
 
 /// Returns the numbers of a range, computed in millionths, so that 0.1 plus three steps of 0.1 is exactly 0.4.
-fn floats(range: ValueRange<f64>) -> Result<Vec<f64>, String> {
+fn expand_floats(range: ValueRange<f64>) -> Result<Vec<f64>, String> {
     let numbers = [Some(range.from), Some(range.to), range.step];
     if numbers.into_iter().flatten().any(|x| !x.is_finite()) {
         return Err("from, to and step must be finite numbers".into());
@@ -311,10 +316,10 @@ fn floats(range: ValueRange<f64>) -> Result<Vec<f64>, String> {
         step: range.step.map(millionths),
         factor: range.factor,
     };
-    Ok(ints(counted)?.into_iter().map(number).collect())
+    Ok(expand_ints(counted)?.into_iter().map(number).collect())
 }
 
-/// Renders the parameters that differ from the defaults, as lines of a grid's table.
+/// Formats the parameters that differ from the defaults as lines of a grid's table.
 pub(crate) fn params_toml(spec: &Spec, params: &Params) -> String {
     let defaults = spec.defaults();
     let other = params.iter();

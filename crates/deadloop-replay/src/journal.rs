@@ -1,8 +1,7 @@
 //! [`Journal`]: the file from which an interrupted run is resumed.
 //!
-//! The first line identifies the run. Each further line holds the result for one transcript, in corpus order except
-//! for transcripts that an interruption had left out. A line that a kill cut short is dropped when the journal is
-//! opened again.
+//! The first line identifies the run. Each further line is the result for one transcript, in corpus order except for
+//! those that an interruption left out. An incomplete last line is dropped when the journal is opened again.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
@@ -13,7 +12,7 @@ use deadloop_corpus::option::{FORCE, OUT};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An open journal, at its end.
+/// An open journal, positioned at its end.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -21,18 +20,18 @@ pub struct Journal {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct JournalHeader {
     deadloop: String,
     inputs: String,
 }
 
-/// The result for one transcript: a line of a journal.
+/// The result for one transcript, which is one line of a journal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalEntry<T> {
-    /// The id of the transcript, shared in memory.
+    /// The id of the transcript.
     #[serde(serialize_with = "write_id", deserialize_with = "read_id")]
     pub transcript: Arc<str>,
-    /// The result that the subject returned.
+    /// The result of the subject.
     pub said: T,
 }
 
@@ -54,15 +53,17 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or begins one. `inputs` is a text that differs whenever the results could differ.
-    /// Returns the journal and the lines that it already holds. `force` discards a journal with other inputs.
+    /// Opens the journal at `path`, or creates it. Returns the journal and its entries.
+    ///
+    /// `inputs` is a text that differs whenever the results could differ. With `force`, a journal of other inputs is
+    /// discarded.
     pub fn open<T: DeserializeOwned>(
         path: &Path,
         inputs: &str,
         force: bool,
     ) -> Result<(Self, Vec<JournalEntry<T>>), JournalError> {
         let io = |e| JournalError::Io(path.to_path_buf(), e);
-        let header = Header {
+        let header = JournalHeader {
             deadloop: env!("CARGO_PKG_VERSION").into(),
             inputs: inputs.into(),
         };
@@ -79,7 +80,7 @@ impl Journal {
         // The lock lasts until the file is closed, however the run ends.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(JournalError::Busy(path.to_path_buf())),
-            // Without locks in the file system, two runs cannot be told apart.
+            // Without locks in the file system, two runs cannot be distinguished.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut reader = BufReader::new(&mut file);
@@ -108,27 +109,27 @@ impl Journal {
         Ok((journal, entered))
     }
 
-    /// Appends a line.
+    /// Appends an entry.
     pub fn push(&mut self, entered: &JournalEntry<impl Serialize>) -> Result<(), JournalError> {
         let line = serde_json::to_string(entered).map_err(io::Error::from);
         let written = line.and_then(|line| writeln!(self.file, "{line}"));
         written.map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// Flushes the appended lines to the file system.
+    /// Flushes the appended entries to the file system.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         self.file
             .flush()
             .map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// Removes the journal, once the run is finished and its results are written.
+    /// Removes the journal after the results of the run were written.
     pub fn remove(self) -> Result<(), JournalError> {
         std::fs::remove_file(&self.path).map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 }
 
-/// Reads the lines that are complete. Returns them with the offset at which the last one ends.
+/// Reads the complete lines. Returns their entries, and the offset of the end of the last one.
 fn read_whole_lines<T: DeserializeOwned>(
     mut reader: impl BufRead,
     header: usize,

@@ -1,16 +1,16 @@
-//! Grids and the parallel replay engine: transcripts x settings -> records.
+//! Grids of settings, and their parallel replay over a corpus.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a settings file with several values for a parameter | [`Grid`] |
-//! | all settings of a run, grouped to measure each text once | [`Plan`], [`Block`] |
-//! | one transcript through all of them | [`decide`], `regions` |
-//! | detectors that are programs | [`Programs`] |
-//! | a corpus through all of them, resumable | [`run()`], [`Journal`] |
+//! | settings files with several values for a parameter | [`Grid`] |
+//! | all settings of a run, grouped so that each text is measured once | [`Plan`], [`Block`] |
+//! | replay of one transcript through all settings | [`decide`], `regions` |
+//! | external programs as detectors | [`Programs`] |
+//! | resumable replay of a corpus | [`run()`], [`Journal`] |
 //! | other computations over a corpus | [`Subject`], [`run_into`] |
-//! | any parallel pass over a corpus | [`each()`] |
-//! | context budgets, and limits that ask the user | [`budget`] |
-//! | the results | [`Record`], [`BlockDecision`] |
+//! | parallel passes over a corpus | [`each()`] |
+//! | context budgets, and iteration limits that ask the user | [`budget`] |
+//! | results | [`Record`], [`BlockDecision`] |
 //!
 //! This crate has no type for labels: only `deadloop-score` reads them.
 

@@ -1,11 +1,11 @@
-//! [`Plan`]: all settings of a run, grouped to measure each text once.
+//! [`Plan`]: all settings of a run, grouped so that each text is measured once.
 
 use std::collections::{BTreeMap, HashSet};
 
 use deadloop_detect::harness::Member;
 use deadloop_detect::{ModelTask, Setting, Settings, Value};
 
-use crate::block::{Block, Override, axes};
+use crate::block::{Block, Override, threshold_axes};
 use crate::grid::Grid;
 use crate::plan_meters::PlanMeters;
 use crate::structures::{MAX_BYTES, Structures};
@@ -14,27 +14,26 @@ use crate::structures::{MAX_BYTES, Structures};
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     blocks: Vec<Block>,
-    /// The refused cells, by parameter and reason. The digits of the reason are removed.
+    /// The refused cells, by parameter and by reason without its digits.
     refused: BTreeMap<(&'static str, String), RefusedCells>,
     readings: PlanMeters,
 }
 
-/// A cell: the index of its block, and the index of its value along each axis.
+/// A setting of a plan, as its block and value indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// Index of the block.
+    /// The index of the block.
     pub block: usize,
-    /// Index of the value along each axis.
+    /// The index of the value along each axis.
     pub at: Vec<u16>,
 }
 
-/// Cells that were left out, because their parameters are impossible together or can never alarm.
+/// Cells that were left out because their parameters are impossible together or can never raise an alarm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedCells {
     /// The parameter to change.
     pub param: &'static str,
-    /// The reason, with the values of the first cell that was left out for it. Reasons that differ only in numbers
-    /// count as one.
+    /// The reason, with the values of the first refused cell. Reasons that differ only in numbers are counted together.
     pub reason: String,
     /// The number of cells left out for this reason.
     pub cells: usize,
@@ -44,8 +43,8 @@ pub struct RefusedCells {
 const MAX_CELLS: usize = 50_000_000;
 
 impl Plan {
-    /// Adds the product of a grid's values, and returns the range of the cells' numbers. Impossible cells are left
-    /// out and counted in [`refused`](Self::refused).
+    /// Adds the combinations of a grid's values and returns the range of their cell numbers. Impossible cells are left
+    /// out, see [`refused`](Self::refused).
     ///
     /// # Errors
     /// Returns an error if the grid has more than 50 million cells, more structures than fit in a gigabyte, or no
@@ -61,7 +60,7 @@ impl Plan {
             return Err(PlanError::TooLarge { cells });
         }
         let structures = Structures::new(&grid.members);
-        structures.fit()?;
+        structures.check_memory()?;
         for nth in 0..structures.count {
             self.add_block(structures.nth(nth), grid);
         }
@@ -74,16 +73,16 @@ impl Plan {
         Ok(first..self.cells())
     }
 
-    /// Adds a setting, unless it is there already. Returns the number of its cell.
+    /// Adds a setting, unless the plan already has it. Returns the number of its cell.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
         self.add_settings(&Settings::from_guard(setting.clone()))
     }
 
-    /// Adds a settings file as one setting, in which each transcript is watched by the guard of its model. Returns
-    /// the number of its cell, also if the file was added before.
+    /// Adds a settings file as one setting, which watches each transcript with the guard of its model. Returns the
+    /// number of its cell, also if the plan already has the file.
     ///
-    /// If some guards of the file stop a stream and others warn or observe, only those that stop are added. A warning
-    /// ends nothing, so it is a setting by itself. [`Settings::levels`] returns one setting for each level.
+    /// If some guards of the file stop a stream and others warn or observe, only the former are added. Warnings do not end
+    /// a stream, so they form a separate setting, see [`Settings::levels`].
     pub fn add_settings(&mut self, settings: &Settings) -> usize {
         let mut levels = settings.levels().into_iter();
         match levels.next() {
@@ -105,11 +104,11 @@ impl Plan {
         let guard = settings.guard();
         let overrides = settings.overrides().map(|(_, guard)| Override {
             guard: guard.clone(),
-            sources: self.readings.sources(guard, guard),
+            sources: self.readings.add_sources(guard, guard),
         });
         let overrides: Vec<Override> = overrides.collect();
         let id = (!overrides.is_empty()).then_some(id);
-        let sources = self.readings.sources(guard, guard);
+        let sources = self.readings.add_sources(guard, guard);
         self.blocks.push(Block {
             base: guard.clone(),
             first,
@@ -127,7 +126,7 @@ impl Plan {
         &self.blocks
     }
 
-    /// Returns the cells that were left out by reason, the most frequent reason first.
+    /// Returns the cells that were left out, by reason, the most frequent reason first.
     pub fn refused(&self) -> Vec<&RefusedCells> {
         let mut all: Vec<&RefusedCells> = self.refused.values().collect();
         all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
@@ -139,7 +138,7 @@ impl Plan {
         self.blocks.last().map_or(0, |b| b.first + b.len())
     }
 
-    /// Returns the block and values of cell number `index`, or the last cell if the number is too large.
+    /// Returns the block and values of cell number `index`, or of the last cell if `index` is too large.
     pub fn cell(&self, index: usize) -> Cell {
         let block = self
             .blocks
@@ -160,15 +159,15 @@ impl Plan {
             .map_or_else(Setting::default, |b| b.setting(&cell.at))
     }
 
-    /// Returns the guard of cell number `index` for a model, or for a model at a task. A settings file can have
-    /// several.
+    /// Returns the guard of cell number `index` for a model, optionally at a task. A settings file may have several
+    /// guards.
     pub fn guard<'a>(&self, index: usize, work: impl Into<ModelTask<'a>>) -> Setting {
         let block = self.blocks.get(self.cell(index).block);
         let file = block.filter(|block| block.axes().is_empty());
         file.map_or_else(|| self.setting(index), |file| file.guard(work).clone())
     }
 
-    /// Returns the name of cell number `index`: the name of its setting or of its settings file.
+    /// Returns the name of cell number `index`, which is that of its setting or settings file.
     pub fn id(&self, index: usize) -> String {
         let cell = self.cell(index);
         self.blocks
@@ -176,7 +175,7 @@ impl Plan {
             .map_or_else(String::new, |b| b.id(&cell.at))
     }
 
-    /// Returns a text that is different for different plans. A resumed run must have the same text.
+    /// Returns a text that differs between different plans. A resumed run must have the same text.
     pub fn fingerprint(&self) -> String {
         let block = |b: &Block| {
             let axes: Vec<String> = b
@@ -190,8 +189,8 @@ impl Plan {
         self.blocks.iter().map(block).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the indices of the programs that some setting runs on transcripts of a model at a task.
-    pub(crate) fn asked_programs(&self, work: ModelTask<'_>) -> HashSet<usize> {
+    /// Returns the indices of the programs that some setting runs for a model at a task.
+    pub(crate) fn programs_for(&self, work: ModelTask<'_>) -> HashSet<usize> {
         let programs = |block: &Block| {
             let (_, sources) = block.guard_for(work);
             sources.programs.iter().map(|(_, p)| *p).collect::<Vec<_>>()
@@ -205,7 +204,7 @@ impl Plan {
     }
 
     fn add_block(&mut self, base: Setting, grid: &Grid) {
-        let axes = axes(&base, grid);
+        let axes = threshold_axes(&base, grid);
         let shape: Vec<usize> = axes.iter().map(|a| a.values.len()).collect();
         let cells: usize = shape.iter().product();
         let mut block = Block {
@@ -224,12 +223,12 @@ impl Plan {
             block.possible = Some(possible);
         }
         let ends = (block.loosest(), block.strictest());
-        block.sources = self.readings.sources(&ends.0, &ends.1);
+        block.sources = self.readings.add_sources(&ends.0, &ends.1);
         self.blocks.push(block);
     }
 
     fn is_possible(&mut self, block: &Block, dense: usize) -> bool {
-        let setting = block.setting(&block.position(dense));
+        let setting = block.setting(&block.value_indices(dense));
         let check = |m: &Member| (m.detector.check)(&m.params);
         let Err(refusal) = setting.members.iter().try_for_each(check) else {
             return true;
@@ -263,9 +262,9 @@ pub enum PlanError {
     TooManyStructures {
         /// The number of structures.
         structures: usize,
-        /// Their estimated memory, in megabytes.
+        /// The estimated memory of the structures, in megabytes.
         megabytes: usize,
-        /// The parameters that span them.
+        /// The parameters that span the structures.
         params: String,
     },
     /// No cell is possible.
@@ -273,7 +272,7 @@ pub enum PlanError {
     NothingPossible {
         /// The number of cells.
         cells: usize,
-        /// The reasons, with their numbers of cells.
+        /// The reasons, each with its number of cells.
         refused: Vec<RefusedCells>,
     },
 }

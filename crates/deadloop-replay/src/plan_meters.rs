@@ -1,6 +1,6 @@
 //! [`PlanMeters`]: the meters and programs of a plan.
 //!
-//! Each meter or program reads a transcript once, for all settings that share its structural parameters.
+//! Settings that share structural parameters share a meter or program, which reads each transcript once.
 
 use std::collections::HashMap;
 
@@ -11,66 +11,65 @@ use deadloop_detect::{Channel, Chars, Event, Setting, TextChannel};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanMeters {
     meters: Vec<PlanMeter>,
-    programs: Vec<Listener>,
+    programs: Vec<PlanProgram>,
     /// The index of the meter for a structure and channel.
     known_meters: HashMap<(String, Channel), usize>,
     /// The index of the program for a structure and channel.
     known_programs: HashMap<(String, Option<Channel>), usize>,
 }
 
-/// A channel and its meter. The meter of a whole run counts in that channel.
+/// A meter and its channel. For the meter of a whole run, the channel only names the unit.
 #[derive(Clone, Debug)]
 pub(crate) struct PlanMeter {
     pub(crate) channel: Channel,
     pub(crate) recipe: Recipe,
-    /// The member with the loosest thresholds that shares the meter. It accepts every fact that another member accepts.
+    /// The loosest of the members that share the meter. It accepts every fact that any of them accepts.
     loosest: Member,
-    /// The strictest value of each threshold among these members.
+    /// The rule with the strictest thresholds of these members.
     strictest: Rule,
 }
 
-/// A program, and the channel that it is sent.
+/// A detector program and the channel that it reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Listener {
-    /// The channel. `None` if all channels are sent.
+pub(crate) struct PlanProgram {
+    /// The channel. `None` for all channels.
     pub(crate) channel: Option<Channel>,
     pub(crate) program: Program,
 }
 
-/// The inputs of the members of a guard.
+/// The meters and programs that feed the members of a guard.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemberSources {
     pub(crate) facts: Vec<FactSource>,
-    /// The index of a member in the guard, and the index of its program in [`PlanMeters::programs`].
+    /// The index of each program's member in the guard, and its index in [`PlanMeters::programs`].
     pub(crate) programs: Vec<(usize, usize)>,
 }
 
-/// The meter that yields the facts of a member.
+/// The meter that yields facts of a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FactSource {
     pub(crate) member: usize,
     pub(crate) channel: Channel,
-    /// Index into [`PlanMeters::meters`].
+    /// The index in [`PlanMeters::meters`].
     pub(crate) meter: usize,
 }
 
-/// The number of bytes that are read between two checks whether every setting has stopped.
+/// The number of bytes read between two checks whether every setting has stopped.
 const PIECE_BYTES: usize = 4096;
 
 impl PlanMeter {
-    /// Returns the facts of a text of `lane`, up to the point where every setting has stopped.
+    /// Returns the facts of a text in channel `lane`, up to the position where every setting has stopped.
     ///
-    /// A fact that both the loosest and the strictest member accept is accepted by all. This also holds for a bound
-    /// that must be met exactly, since both then have the same value. The text after the step at which the strictest
-    /// member accepts the fact is not needed.
-    pub(crate) fn facts(&self, lane: TextChannel, text: &str) -> Vec<Fact> {
+    /// A fact that both the loosest and the strictest member accept is accepted by all, so the text after it is not
+    /// needed. This also holds for a bound that must be met exactly, for which all members have the same value.
+    pub(crate) fn measure_text(&self, lane: TextChannel, text: &str) -> Vec<Fact> {
         let mut meter = self.recipe.meter(lane.into());
         let loosest = self.loosest.rule();
         let mut facts: Vec<Fact> = Vec::new();
         let (mut read, mut asked, mut stopped) = (0, 0, None);
         let mut rest = text;
         while !rest.is_empty() && stopped.is_none_or(|at| read < at) {
-            let (piece, later) = rest.split_at(find_boundary(rest));
+            let (piece, later) = rest.split_at(piece_end(rest));
             meter.push(&Event::Text(lane, piece), EventPlace::default(), &mut facts);
             read += Chars::count(piece).0;
             rest = later;
@@ -86,27 +85,27 @@ impl PlanMeter {
     }
 }
 
-/// Returns the end of the first piece of a text.
-fn find_boundary(text: &str) -> usize {
+/// Returns the byte offset after the first piece of a text.
+fn piece_end(text: &str) -> usize {
     let mut ends = PIECE_BYTES..text.len();
     ends.find(|end| text.is_char_boundary(*end))
         .unwrap_or(text.len())
 }
 
 impl PlanMeters {
-    /// Returns the meters. Each reads its channel once.
+    /// Returns the meters. Each meter reads its channel once.
     pub(crate) fn meters(&self) -> &[PlanMeter] {
         &self.meters
     }
 
-    /// Returns the programs. Each reads a transcript once.
-    pub(crate) fn programs(&self) -> &[Listener] {
+    /// Returns the programs. Each program reads a transcript once.
+    pub(crate) fn programs(&self) -> &[PlanProgram] {
         &self.programs
     }
 
-    /// Returns the sources of the members of a block, and adds the meters and programs that no earlier block has.
-    /// `loosest` and `strictest` are the ends of the block's thresholds.
-    pub(crate) fn sources(&mut self, loosest: &Setting, strictest: &Setting) -> MemberSources {
+    /// Returns the sources of a block's members, and adds missing meters and programs. `loosest` and `strictest` are
+    /// the settings at the ends of the block's thresholds.
+    pub(crate) fn add_sources(&mut self, loosest: &Setting, strictest: &Setting) -> MemberSources {
         let mut sources = MemberSources::default();
         let both = loosest.members.iter().zip(&strictest.members);
         for (member, (m, strict)) in both.enumerate() {
@@ -117,7 +116,7 @@ impl PlanMeters {
                 continue;
             }
             for channel in m.channels() {
-                if let Some(meter) = self.meter((structure.clone(), channel), m, strict) {
+                if let Some(meter) = self.intern((structure.clone(), channel), m, strict) {
                     sources.facts.push(FactSource {
                         member,
                         channel,
@@ -134,26 +133,26 @@ impl PlanMeters {
         let next = self.programs.len();
         let index = *self.known_programs.entry(key).or_insert(next);
         if index == next {
-            self.programs.push(Listener { channel, program });
+            self.programs.push(PlanProgram { channel, program });
         }
         index
     }
 
-    fn meter(&mut self, key: (String, Channel), member: &Member, strict: &Member) -> Option<usize> {
+    fn intern(&mut self, key: (String, Channel), loose: &Member, strict: &Member) -> Option<usize> {
         let channel = key.1;
         let next = self.meters.len();
         let index = *self.known_meters.entry(key).or_insert(next);
         match self.meters.get_mut(index) {
             Some(shared) => {
-                if shared.loosest.loosen(member) {
+                if shared.loosest.loosen(loose) {
                     shared.recipe = shared.loosest.recipe()?;
                 }
                 shared.strictest.tighten(&strict.rule());
             }
             None => self.meters.push(PlanMeter {
                 channel,
-                recipe: member.recipe()?,
-                loosest: member.clone(),
+                recipe: loose.recipe()?,
+                loosest: loose.clone(),
                 strictest: strict.rule(),
             }),
         }
@@ -178,7 +177,7 @@ mod tests {
         let mut meter = reading.recipe.meter(reading.channel);
         meter.push(&event, EventPlace::default(), &mut all);
         let rules = [reading.loosest.rule(), reading.strictest.clone()];
-        [reading.facts(lane, text), all].map(|facts| {
+        [reading.measure_text(lane, text), all].map(|facts| {
             let first = rules.each_ref().map(|rule| {
                 let at = |f: &Fact| Some(f.position(rule.alarm(f)?).count());
                 facts.iter().filter_map(at).min()
@@ -207,8 +206,8 @@ mod tests {
     #[test]
     fn pieces_end_between_chars() {
         let text = "思".repeat(PIECE_BYTES);
-        let end = find_boundary(&text);
+        let end = piece_end(&text);
         assert!(text.is_char_boundary(end) && end >= PIECE_BYTES);
-        assert_eq!(find_boundary("short"), 5);
+        assert_eq!(piece_end("short"), 5);
     }
 }

@@ -7,19 +7,21 @@ use deadloop_detect::harness::Cursor;
 use deadloop_detect::{Channel, ChannelLengths, Kind};
 use serde::{Deserialize, Serialize};
 
-/// A moment of a transcript. The moments of one transcript are ordered by their places. The position of an alarm in
-/// its channel is `seen.units(channel)`.
+/// A point in a transcript, ordered by its place. The position of an alarm in its channel is `seen.units(channel)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// The event, and the offset in its text.
     #[serde(default)]
     pub place: Cursor,
-    /// Counts of the text and events that had arrived, including the unit that raised the alarm.
+    /// The counts of all channels up to this moment, including the unit that raised an alarm.
     pub seen: ChannelLengths,
-    /// Milliseconds from the request to the event of this moment, if they were recorded.
+    /// The time of the event in milliseconds since the request, if recorded.
     pub t_ms: Option<f64>,
-    /// Tokens up to and including the event, in all channels, if every event so far has a count. A run whose turns
-    /// record their tokens counts the turns up to and including the current one, and at a turn the turns that ended.
+    /// The number of tokens of all channels up to and including the event. `None` unless every event so far has a
+    /// count.
+    ///
+    /// In a run that records tokens per turn, the tokens of the turns up to the current one. At a new turn, those of
+    /// the ended turns.
     pub tokens: Option<u64>,
 }
 
@@ -28,43 +30,44 @@ pub struct Moment {
 pub struct Stop {
     /// The channel of the alarm.
     pub channel: Channel,
-    /// The kind of loop that the detector reports.
+    /// The kind of loop reported by the detector.
     pub kind: Kind,
-    /// Index of the member that raised the alarm, from 0.
+    /// The index of the member that raised the alarm, from 0.
     pub member: usize,
-    /// The moment of the alarm if text arrives one unit at a time.
+    /// The moment of the alarm if text arrives char by char.
     pub exact: Moment,
-    /// The moment of the alarm in a live integration: the end of the chunk that holds `exact`.
+    /// The moment of the alarm in a live integration, at the end of the chunk that holds `exact`.
     pub delivered: Moment,
 }
 
-/// A box of cells that share one stop. Along axis `i` it spans the values `lo[i]..hi[i]`.
+/// A box of cells that share one stop. Along axis `i`, it spans the value indices `lo[i]..hi[i]`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// Index of the first value of each threshold axis.
+    /// The first value index along each axis.
     pub lo: Vec<u16>,
-    /// Index after the last value of each threshold axis.
+    /// The value index after the last one, along each axis.
     pub hi: Vec<u16>,
-    /// Index into [`BlockDecision::stops`].
+    /// The index in [`BlockDecision::stops`].
     pub stop: usize,
 }
 
-/// The result of one transcript under one block: disjoint regions with an alarm. A cell in no region raises no alarm.
+/// The result of one transcript under one block, as disjoint regions with an alarm. Cells outside of all regions raise
+/// no alarm.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BlockDecision {
     /// The distinct stops.
     pub stops: Vec<Stop>,
     /// The regions of cells, each with its stop.
     pub regions: Vec<Region>,
-    /// The failure of a detector on this transcript. Then `regions` is empty and the transcript is not scored.
+    /// The error of a detector on this transcript. If set, `regions` is empty and the transcript is not scored.
     pub error: Option<String>,
-    /// The details that programs gave for their alarms, each with the index of its member.
+    /// The details of the programs' alarms, each with the index of its member.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<(usize, String)>,
 }
 
 impl BlockDecision {
-    /// Returns the stop of the cell whose value along axis `i` is the `at[i]`-th.
+    /// Returns the stop of the cell with these value indices, if it raises an alarm.
     pub fn stop(&self, at: &[u16]) -> Option<&Stop> {
         self.region(at).map(|r| &self.stops[r.stop])
     }
@@ -77,7 +80,7 @@ impl BlockDecision {
             .map(|(_, detail)| detail.as_str())
     }
 
-    /// Returns the region of the cell with these value indices.
+    /// Returns the region of the cell with these value indices, if it raises an alarm.
     pub fn region(&self, at: &[u16]) -> Option<&Region> {
         let holds = |r: &&Region| {
             at.iter()
@@ -89,24 +92,24 @@ impl BlockDecision {
     }
 }
 
-/// The results of one transcript under every block of a plan, in the plan's order.
+/// The results of one transcript under every block of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The transcript's id, shared in memory.
+    /// The id of the transcript.
     pub transcript: Arc<str>,
-    /// The result of each block.
+    /// The result of each block, in the plan's order.
     pub blocks: Vec<BlockDecision>,
 }
 
-/// Returns whether `blocks` can be results of `plan`. Each block must have one result, whose regions lie within the
-/// block's axes and refer to existing stops. Results that were read from a file are checked before they are used.
-pub(crate) fn fits(blocks: &[BlockDecision], plan: &Plan) -> bool {
+/// Returns whether `blocks` can be results of `plan`, as a check of results read from a file. Each block must have one
+/// result, whose regions lie within its axes and refer to existing stops.
+pub(crate) fn are_results_of(blocks: &[BlockDecision], plan: &Plan) -> bool {
     let mut both = blocks.iter().zip(plan.blocks());
-    blocks.len() == plan.blocks().len() && both.all(|(d, b)| d.fits(b))
+    blocks.len() == plan.blocks().len() && both.all(|(d, b)| d.is_result_of(b))
 }
 
 impl BlockDecision {
-    fn fits(&self, block: &Block) -> bool {
+    fn is_result_of(&self, block: &Block) -> bool {
         let axes = block.axes();
         let region = |region: &Region| {
             let ends = region.lo.iter().zip(&region.hi).zip(axes);

@@ -1,23 +1,23 @@
-//! Splits the cells of a block into regions with equal results.
+//! Division of a block's cells into regions with equal results.
 //!
-//! For one fact, the accepting values of each axis are a run from one end, so the cells that accept the fact form a
-//! box. Facts are taken in the order in which a live guard would meet them. Each fact claims the part of its box that
-//! no earlier fact has claimed. The cells left over raise no alarm. The work grows with the number of facts and
-//! boxes, not with the number of cells.
+//! For one fact, the accepting values of each axis are at one end of the axis, so the accepting cells form a box. Facts
+//! are taken in the order in which a live guard meets them. Each fact claims the part of its box that no earlier fact
+//! has claimed. Unclaimed cells raise no alarm. The time grows with the number of facts and boxes, not with that of
+//! cells.
 
 use deadloop_detect::harness::{Bound, Fact};
 use smallvec::{SmallVec, smallvec};
 
 use crate::block::{Axis, Block};
 
-/// A box of cells: the value indices along every axis, from `lo` to before `hi`.
+/// A box of cells, with the value indices `lo..hi` along every axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CellBox {
     pub(crate) lo: AxisIndices,
     pub(crate) hi: AxisIndices,
 }
 
-/// A value index along every axis. It is stored inline, since hundreds of boxes are made and dropped for each fact.
+/// A value index along every axis. Stored inline, since each fact creates and drops hundreds of boxes.
 pub(crate) type AxisIndices = SmallVec<[u16; 8]>;
 
 impl CellBox {
@@ -30,7 +30,7 @@ impl CellBox {
         }
     }
 
-    /// Returns the cells whose `member` accepts `fact` at `step` or before. `None` if no cell does.
+    /// Returns the cells whose `member` accepts `fact` at or before `step`. `None` if there are none.
     pub(crate) fn accepting(block: &Block, member: usize, fact: &Fact, step: u64) -> Option<Self> {
         let mut span = Self::all(block);
         let own = |(_, axis): &(usize, &Axis)| axis.member == member;
@@ -48,7 +48,7 @@ impl CellBox {
         Some(span)
     }
 
-    fn overlap(&self, other: &Self) -> Option<Self> {
+    fn intersect(&self, other: &Self) -> Option<Self> {
         let axes = self
             .lo
             .iter()
@@ -67,43 +67,44 @@ impl CellBox {
     }
 
     /// Returns whether `other` lies inside this box.
-    fn holds(&self, other: &Self) -> bool {
+    fn contains(&self, other: &Self) -> bool {
         let lows = self.lo.iter().zip(&other.lo).all(|(a, b)| a <= b);
         lows && self.hi.iter().zip(&other.hi).all(|(a, b)| a >= b)
     }
 
-    fn cells(&self) -> u64 {
+    fn count_cells(&self) -> u64 {
         let sides = self.lo.iter().zip(&self.hi);
         sides.map(|(lo, hi)| u64::from(hi - lo)).product()
     }
 
-    /// Adds the part of this box outside of `inner` to `left`. `inner` must lie inside the box. The part is a slab
-    /// below and a slab above `inner` along each axis, cut down to `inner` on the axes before.
-    fn subtract(mut self, inner: &Self, left: &mut Vec<Self>) {
+    /// Pushes the part of this box outside of `inner` to `rest`. `inner` must lie inside the box.
+    ///
+    /// The part is a slab below and a slab above `inner` along each axis, restricted to `inner` on earlier axes.
+    fn subtract(mut self, inner: &Self, rest: &mut Vec<Self>) {
         for i in 0..self.lo.len() {
             if self.lo[i] < inner.lo[i] {
                 let mut below = self.clone();
                 below.hi[i] = inner.lo[i];
-                left.push(below);
+                rest.push(below);
                 self.lo[i] = inner.lo[i];
             }
             if inner.hi[i] < self.hi[i] {
                 let mut above = self.clone();
                 above.lo[i] = inner.hi[i];
-                left.push(above);
+                rest.push(above);
                 self.hi[i] = inner.hi[i];
             }
         }
     }
 }
 
-/// The cells claimed so far: boxes that do not contain each other.
+/// The cells claimed so far, in boxes that do not contain each other.
 ///
-/// The boxes of one growing fact contain each other, so few remain. A new claim is cut by these boxes, which makes
-/// few pieces. Cutting up the free cells instead would make very many.
+/// The boxes of one growing fact contain each other, so only few remain, and they cut a new claim into few pieces.
+/// Cutting up the free cells instead would make very many.
 pub(crate) struct ClaimedCells {
     boxes: Vec<CellBox>,
-    /// The number of cells outside of all boxes.
+    /// The number of unclaimed cells.
     free: u64,
 }
 
@@ -111,23 +112,23 @@ impl ClaimedCells {
     pub(crate) fn new(block: &Block) -> Self {
         Self {
             boxes: Vec::new(),
-            free: CellBox::all(block).cells(),
+            free: CellBox::all(block).count_cells(),
         }
     }
 
     /// Returns whether every cell has been claimed.
-    pub(crate) fn is_whole(&self) -> bool {
+    pub(crate) fn covers_all(&self) -> bool {
         self.free == 0
     }
 
-    /// Claims the free cells of `span`. Returns them as disjoint boxes.
+    /// Claims the free cells of `span` and returns them as disjoint boxes.
     pub(crate) fn claim(&mut self, span: CellBox) -> Vec<CellBox> {
         let mut parts = vec![span.clone()];
         let mut cut = Vec::new();
         // The last box is the likeliest to overlap most of this one.
         for taken in self.boxes.iter().rev() {
             for part in parts.drain(..) {
-                match part.overlap(taken) {
+                match part.intersect(taken) {
                     Some(inner) => part.subtract(&inner, &mut cut),
                     None => cut.push(part),
                 }
@@ -137,9 +138,9 @@ impl ClaimedCells {
                 return parts;
             }
         }
-        self.boxes.retain(|taken| !span.holds(taken));
+        self.boxes.retain(|taken| !span.contains(taken));
         self.boxes.push(span);
-        self.free -= parts.iter().map(CellBox::cells).sum::<u64>();
+        self.free -= parts.iter().map(CellBox::count_cells).sum::<u64>();
         parts
     }
 }

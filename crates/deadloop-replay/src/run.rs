@@ -1,4 +1,4 @@
-//! [`run`]: runs a subject over a corpus, for example [`PlanGuards`].
+//! [`run`]: runs a subject, such as [`PlanGuards`], over a corpus.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -11,19 +11,19 @@ use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::record::Record;
 use crate::subject::{PlanGuards, Subject, each_for};
 
-/// The corpus, the selected transcripts and the subject of a run.
+/// The inputs of a run.
 pub struct Job<'a, S> {
     /// The corpus.
     pub corpus: &'a Corpus,
     /// The selected transcripts.
     pub ids: &'a dyn IdFilter,
-    /// The subject, which computes the results.
+    /// The subject that computes the results.
     pub subject: &'a S,
 }
 
 /// A selection of transcripts.
 pub trait IdFilter: Sync {
-    /// Returns whether the transcript is selected. If several transcripts have the same id, the first is selected.
+    /// Returns whether the transcript is selected. Of several transcripts with the same id, the run uses the first.
     fn has(&self, entry: &Entry) -> bool;
 
     /// Returns the number of selected transcripts.
@@ -35,7 +35,6 @@ pub trait IdFilter: Sync {
     }
 }
 
-/// A selection by ids.
 impl IdFilter for HashSet<Arc<str>> {
     fn has(&self, entry: &Entry) -> bool {
         self.contains(entry.transcript.id.as_str())
@@ -60,7 +59,7 @@ pub enum RunError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A program failed on more transcripts than it may. Finished results are in the journal.
+    /// A program failed on more transcripts than allowed. Finished results are in the journal.
     #[error("{0}")]
     Program(String),
     /// The corpus has changed since it was checked.
@@ -76,16 +75,17 @@ pub enum RunError {
 pub struct RunOutput {
     /// The result of each selected transcript, in corpus order.
     pub records: Vec<Record>,
-    /// The journal, if there was one. Results with errors are not in it.
+    /// The journal, if there was one. It has no results with errors.
     pub journal: Option<Journal>,
 }
 
-/// A journal, and the results that it already holds.
+/// A journal, and the results that it already has.
 pub type ResumedJournal<T> = (Journal, Vec<JournalEntry<T>>);
 
-/// Replays each selected transcript through every setting of a plan, in parallel. The records are in corpus order and
-/// do not depend on the number of threads. Records stay in memory, at some hundred bytes for each transcript and
-/// block. Text does not.
+/// Replays each selected transcript through every setting of a plan, in parallel.
+///
+/// The records are in corpus order and do not depend on the number of threads. They stay in memory, at some hundred
+/// bytes for each transcript and block. Text does not.
 ///
 /// # Errors
 /// Returns the errors of [`run_into`].
@@ -107,8 +107,8 @@ pub fn run(
 /// Runs a subject on each selected transcript, in parallel, and calls `keep` with each result, in corpus order.
 /// Returns the journal, if there was one.
 ///
-/// With a journal, the results in it are not computed again, and each new result is added. So the same call after an
-/// interruption resumes the run. Incomplete results are not added, and are computed again.
+/// With a journal, its results are not computed again, and each new result is appended. So the same call after an
+/// interruption resumes the run. Incomplete results are not appended, so they are computed again.
 ///
 /// # Errors
 /// Returns an error if the run was cancelled, if the journal cannot be written, if a program fails too often, or if
@@ -119,27 +119,27 @@ pub fn run_into<S: Subject>(
     watch: &Watcher<'_>,
     keep: &mut dyn FnMut(JournalEntry<S::Reply>),
 ) -> Result<Option<Journal>, RunError> {
-    let mut taking = ResultCollector::new(journal, job, keep);
-    let done: HashSet<Arc<str>> = taking.known.keys().cloned().collect();
+    let mut collector = ResultCollector::new(journal, job, keep);
+    let done: HashSet<Arc<str>> = collector.journaled.keys().cloned().collect();
     let map = |entry: Result<Entry, Problem>, _| match entry {
         Err(problem) => RecordOutcome::Bad(problem),
         Ok(entry) => run_record(job, &done, &entry, watch),
     };
-    let sink = |step| taking.take(step);
+    let sink = |outcome| collector.add_outcome(outcome);
     let end = each_for(job.subject, job.corpus, watch, map, sink);
     if let Some(what) = job.subject.failure() {
-        taking.flush()?;
+        collector.flush()?;
         return Err(RunError::Program(what));
     }
-    taking.finish(job.ids.number(), end)
+    collector.finish(job.ids.number(), end)
 }
 
 /// The outcome for one transcript of the corpus.
 enum RecordOutcome<T> {
     /// The transcript is not selected.
-    Passed,
-    /// The journal holds the result.
-    Known(Arc<str>),
+    NotSelected,
+    /// The journal already has the result.
+    InJournal(Arc<str>),
     New(JournalEntry<T>),
     Bad(Problem),
     /// The run was cancelled.
@@ -154,10 +154,10 @@ fn run_record<S: Subject>(
 ) -> RecordOutcome<S::Reply> {
     let t = &entry.transcript;
     if !job.ids.has(entry) {
-        return RecordOutcome::Passed;
+        return RecordOutcome::NotSelected;
     }
     if let Some(id) = done.get(t.id.as_str()) {
-        return RecordOutcome::Known(id.clone());
+        return RecordOutcome::InJournal(id.clone());
     }
     match job.subject.compute(t, watch.cancel) {
         Ok(said) => RecordOutcome::New(JournalEntry {
@@ -168,16 +168,16 @@ fn run_record<S: Subject>(
     }
 }
 
-/// The results that were taken so far.
+/// Collector of the results of a run.
 struct ResultCollector<'a, S: Subject> {
     subject: &'a S,
     journal: Option<Journal>,
-    /// Results of the journal whose transcripts have not been reached.
-    known: HashMap<Arc<str>, S::Reply>,
+    /// The results of the journal whose transcripts have not been reached yet.
+    journaled: HashMap<Arc<str>, S::Reply>,
     keep: &'a mut dyn FnMut(JournalEntry<S::Reply>),
     kept: usize,
     /// The ids of new results. `None` if the selection distinguishes transcripts by place.
-    met: Option<HashSet<Arc<str>>>,
+    new_ids: Option<HashSet<Arc<str>>>,
     changed: Option<Problem>,
     failed: Result<(), JournalError>,
 }
@@ -193,21 +193,21 @@ impl<'a, S: Subject> ResultCollector<'a, S> {
         Self {
             subject: job.subject,
             journal,
-            known: known.map(|one| (one.transcript, one.said)).collect(),
+            journaled: known.map(|one| (one.transcript, one.said)).collect(),
             keep,
             kept: 0,
-            met: (!job.ids.by_place()).then(HashSet::new),
+            new_ids: (!job.ids.by_place()).then(HashSet::new),
             changed: None,
             failed: Ok(()),
         }
     }
 
-    fn take(&mut self, step: RecordOutcome<S::Reply>) -> ControlFlow<()> {
-        match step {
-            RecordOutcome::Passed => {}
+    fn add_outcome(&mut self, outcome: RecordOutcome<S::Reply>) -> ControlFlow<()> {
+        match outcome {
+            RecordOutcome::NotSelected => {}
             RecordOutcome::Bad(problem) => self.changed = Some(problem),
-            RecordOutcome::Known(transcript) => {
-                if let Some(said) = self.known.remove(&transcript) {
+            RecordOutcome::InJournal(transcript) => {
+                if let Some(said) = self.journaled.remove(&transcript) {
                     self.kept += 1;
                     (self.keep)(JournalEntry { transcript, said });
                 }
@@ -230,11 +230,11 @@ impl<'a, S: Subject> ResultCollector<'a, S> {
         ControlFlow::Continue(())
     }
 
-    /// Returns whether a transcript is the first with its id. Only the first is selected.
+    /// Returns whether a transcript is the first with its id.
     fn is_first(&mut self, id: &Arc<str>) -> bool {
-        self.met
+        self.new_ids
             .as_mut()
-            .is_none_or(|met| met.insert(Arc::clone(id)))
+            .is_none_or(|ids| ids.insert(Arc::clone(id)))
     }
 
     /// Writes the finished results to disk.
@@ -252,7 +252,7 @@ impl<'a, S: Subject> ResultCollector<'a, S> {
         let found = self.kept;
         match (end, self.changed) {
             (Err(Interruption), _) => {
-                let done = found + self.known.len();
+                let done = found + self.journaled.len();
                 Err(RunError::Interrupted { done, of })
             }
             (Ok(()), _) if found == of => Ok(self.journal),

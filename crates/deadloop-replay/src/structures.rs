@@ -1,4 +1,4 @@
-//! [`Structures`]: every combination of a grid's structural values, made one by one.
+//! [`Structures`]: combinations of a grid's structural values, built one by one.
 
 use deadloop_detect::harness::ParamRole;
 use deadloop_detect::{Setting, Value};
@@ -9,20 +9,19 @@ use crate::plan::PlanError;
 /// The maximum memory for the blocks and meters of a plan, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 30;
 
-/// The memory of a block besides its setting, and of a meter besides its member, in bytes: the structs themselves,
-/// table entries and recipes.
+/// The memory of a block or meter apart from its setting or member, in bytes: structs, table entries and recipes.
 const BLOCK_BYTES: usize = 1 << 10;
 
 /// The combinations of a grid's structural values, first member and first parameter outermost.
 pub(crate) struct Structures<'a> {
     base: Setting,
-    /// The index of the member, the parameter, and its values.
+    /// The index of each member, its parameter, and the values.
     axes: Vec<(usize, &'static str, &'a [Value])>,
     pub(crate) count: usize,
 }
 
 impl<'a> Structures<'a> {
-    /// Returns the combinations of a grid. The number of its cells must fit in a `usize`.
+    /// Returns the combinations of a grid, whose number of cells must fit in a `usize`.
     pub(crate) fn new(members: &'a [GridMember]) -> Self {
         let base = Setting {
             members: members.iter().map(|m| m.base.clone()).collect(),
@@ -42,13 +41,14 @@ impl<'a> Structures<'a> {
         }
     }
 
-    /// Checks that all combinations fit in memory, before any is made.
+    /// Checks that all combinations fit in memory, before any is built.
     ///
     /// # Errors
+    ///
     /// Returns the estimated size if they do not fit.
-    pub(crate) fn fit(&self) -> Result<(), PlanError> {
+    pub(crate) fn check_memory(&self) -> Result<(), PlanError> {
         // Each setting is held three times: in a block, in the meter of each channel, and in the key of that meter.
-        let bytes = BLOCK_BYTES + 3 * heap(&self.base);
+        let bytes = BLOCK_BYTES + 3 * estimate_heap_bytes(&self.base);
         let all = self.count.saturating_mul(bytes);
         if all <= MAX_BYTES {
             return Ok(());
@@ -75,8 +75,8 @@ impl<'a> Structures<'a> {
     }
 }
 
-/// Returns about how many bytes a setting takes on the heap.
-fn heap(setting: &Setting) -> usize {
+/// Estimates the heap memory of a setting, in bytes.
+fn estimate_heap_bytes(setting: &Setting) -> usize {
     let params = setting.members.iter().flat_map(|m| m.params.iter());
     params
         .map(|(name, value)| size_of::<(&str, Value)>() + name.len() + value.to_string().len())

@@ -1,7 +1,7 @@
-//! [`Subject`]: the interface of everything that runs over a corpus.
+//! [`Subject`]: the interface for computations over a corpus.
 //!
-//! The guards of a plan, repairers and context budgets are subjects. One engine runs them all: in parallel, in corpus
-//! order, with a journal from which an interrupted run is resumed.
+//! The guards of a plan, repairers and context budgets are subjects. One engine runs them in parallel and in corpus
+//! order, with a journal for resuming an interrupted run.
 
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
@@ -12,29 +12,29 @@ use deadloop_detect::harness::Program;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::corpus_pass::{Interruption, Watcher, each, each_few};
+use crate::corpus_pass::{Interruption, Watcher, each, each_in_batches};
 use crate::plan::Plan;
 use crate::program::{Programs, Ready};
-use crate::record::{BlockDecision, fits};
+use crate::record::{BlockDecision, are_results_of};
 
-/// The number of transcripts in work for each thread, if the subject is slow.
+/// The maximum number of transcripts per thread in progress, if the subject is slow.
 const RECORDS_PER_THREAD: usize = 16;
 
 /// A group of settings that computes a result for each transcript of a corpus.
 pub trait Subject: Sync {
-    /// The result for one transcript, without its text. It is written as JSON to journals and to the parts of shards.
+    /// The result for one transcript, without its text. Written as JSON to journals and shards.
     type Reply: Serialize + DeserializeOwned + Send;
 
-    /// Returns a text of everything that the results depend on, except programs.
+    /// Returns a text of all inputs that the results depend on, except programs.
     fn fingerprint(&self) -> String;
 
-    /// Returns the subject's programs, with the name and version that each reported.
+    /// Returns the subject's programs, each with its reported name and version.
     fn programs(&self) -> Vec<(&Program, &Ready)> {
         Vec::new()
     }
 
-    /// Returns the reason why the subject cannot handle a transcript. Such a corpus is incomplete, so no transcript
-    /// gets a result.
+    /// Returns the reason why the subject cannot handle a transcript, if any. A single refusal ends the run, because
+    /// the corpus is incomplete.
     fn refuses(&self, _: &Transcript) -> Option<InvalidTranscript> {
         None
     }
@@ -55,19 +55,18 @@ pub trait Subject: Sync {
         true
     }
 
-    /// Returns whether a result can come from this subject. Results that were read from a file are checked before they
-    /// are used.
+    /// Returns whether a result can come from this subject, as a check of results read from a file.
     fn fits(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Returns whether the subject takes long for each transcript. Then few are in work at a time, so that an
-    /// interruption loses little.
+    /// Returns whether a transcript takes long. If so, few are in progress at a time, so that an interruption loses
+    /// little.
     fn is_slow(&self) -> bool {
         false
     }
 
-    /// Returns the reason to end the run, if something has failed too often.
+    /// Returns the reason to end the run, if too many transcripts have failed.
     fn failure(&self) -> Option<String> {
         None
     }
@@ -77,21 +76,20 @@ pub trait Subject: Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; expected {expected}")]
 pub struct InvalidTranscript {
-    /// The value that was found.
+    /// The invalid value.
     pub what: String,
-    /// The values that are expected.
+    /// The expected values.
     pub expected: String,
 }
 
-/// The guards of a plan, with its programs, as a [`Subject`].
+/// The guards of a plan and its programs, as a [`Subject`].
 #[derive(Clone, Copy)]
 pub struct PlanGuards<'a> {
-    /// The plan, which holds the settings.
+    /// The plan with the settings.
     pub plan: &'a Plan,
-    /// The plan's programs, running. [`Programs::default`] if the plan has none.
+    /// The running programs of the plan. [`Programs::default`] if it has none.
     pub programs: &'a Programs,
-    /// The size, in chars, of the chunks in which all text is assumed to have arrived. With `None` the recorded
-    /// chunks are used.
+    /// The assumed size of text chunks, in chars. If `None`, the recorded chunks are used.
     pub chunks: Option<NonZeroU64>,
 }
 
@@ -123,7 +121,7 @@ impl Subject for PlanGuards<'_> {
     }
 
     fn fits(&self, reply: &Self::Reply) -> bool {
-        fits(reply, self.plan)
+        are_results_of(reply, self.plan)
     }
 
     fn is_slow(&self) -> bool {
@@ -135,7 +133,7 @@ impl Subject for PlanGuards<'_> {
     }
 }
 
-/// Maps the records of a corpus for a subject, as [`each`] does.
+/// Maps the records of a corpus for a subject, see [`each`].
 ///
 /// # Errors
 /// Returns an error if the pass was cancelled.
@@ -150,5 +148,5 @@ pub fn each_for<S: Subject, T: Send>(
         return each(corpus, watch, map, sink);
     }
     let few = RECORDS_PER_THREAD * rayon::current_num_threads();
-    each_few(corpus, (few, &|_: &_| true), watch, map, sink)
+    each_in_batches(corpus, (few, &|_: &_| true), watch, map, sink)
 }

@@ -1,22 +1,22 @@
-//! Tokens that a run's turns read and wrote.
+//! [`TurnTokens`]: tokens that the turns of a run read and wrote.
 
 use deadloop_corpus::{Body, RecordedEvent};
 use serde::{Deserialize, Serialize};
 
-/// The tokens of one turn of a run.
+/// The token counts of one turn of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnTokens {
-    /// Tokens that the model read, including cached ones.
+    /// The number of tokens read by the model, including cached ones.
     pub read: u64,
-    /// Tokens that the model wrote.
+    /// The number of tokens written by the model.
     pub written: u64,
     /// The part of `read` that came from a cache.
     pub cached: u64,
 }
 
 impl TurnTokens {
-    /// Returns the tokens that a turn's event records. `None` if the event is not a turn, or records neither tokens
-    /// read nor tokens written.
+    /// Returns the token counts of a turn's event. `None` if the event is not a turn, or records neither tokens read
+    /// nor written.
     pub fn from_event(event: &RecordedEvent) -> Option<Self> {
         if !matches!(event.body, Body::Turn) {
             return None;
@@ -29,28 +29,28 @@ impl TurnTokens {
         })
     }
 
-    /// Returns the sum of the tokens read and written.
+    /// Returns the sum of tokens read and written.
     pub fn all(&self) -> u64 {
         self.read.saturating_add(self.written)
     }
 }
 
-/// A running sum of the tokens of turns, event by event.
+/// A running sum of the tokens of turns.
 #[derive(Clone, Copy, Debug)]
 pub struct TokenSum {
-    /// Tokens of the turns that ended. `None` once a turn had no count.
+    /// The tokens of the ended turns. `None` once a turn had no count.
     ended: Option<u64>,
-    /// Tokens of the current turn. `None` if the turn has no count.
-    now: Option<u64>,
+    /// The tokens of the current turn. `None` if it has no count.
+    current: Option<u64>,
 }
 
 impl TokenSum {
-    /// Returns a sum at zero. `None` if no turn of `events` records its tokens.
+    /// Returns a sum of zero. `None` if no turn in `events` records its tokens.
     pub fn from_events(events: &[RecordedEvent]) -> Option<Self> {
-        let says = |event: &RecordedEvent| count_tokens(event).is_some();
-        events.iter().any(says).then_some(Self {
+        let has_tokens = |event: &RecordedEvent| turn_total(event).is_some();
+        events.iter().any(has_tokens).then_some(Self {
             ended: Some(0),
-            now: Some(0),
+            current: Some(0),
         })
     }
 
@@ -58,7 +58,7 @@ impl TokenSum {
     pub fn take(&mut self, event: &RecordedEvent) {
         if matches!(event.body, Body::Turn) {
             self.ended = self.through();
-            self.now = count_tokens(event);
+            self.current = turn_total(event);
         }
     }
 
@@ -67,14 +67,14 @@ impl TokenSum {
         self.ended
     }
 
-    /// Returns the tokens of all turns, including the current one.
+    /// Returns the tokens of all turns up to and including the current one.
     pub fn through(&self) -> Option<u64> {
-        Some(self.ended?.saturating_add(self.now?))
+        Some(self.ended?.saturating_add(self.current?))
     }
 }
 
-/// Returns the sum of the tokens that a turn read and wrote. `None` if the event records neither.
-fn count_tokens(event: &RecordedEvent) -> Option<u64> {
+/// Returns the sum of tokens that a turn read and wrote. `None` if the event records neither.
+fn turn_total(event: &RecordedEvent) -> Option<u64> {
     Some(TurnTokens::from_event(event)?.all())
 }
 

@@ -1,4 +1,4 @@
-//! [`ResponseCalls`]: assembles a response's calls from their pieces, for a guard.
+//! [`ResponseCalls`]: assembles tool calls from streamed pieces, for a guard.
 //!
 //! The pieces of a call's arguments are passed on as text as they come. The call itself follows once it is complete:
 //! its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of calls,
@@ -15,25 +15,25 @@ use serde::de::IgnoredAny;
 use crate::Arrival;
 use crate::reader::content::CallPiece;
 
-/// The maximum number of bytes of arguments that wait for the end of an earlier call. Beyond it the earlier call is
+/// The maximum number of argument bytes that wait for the end of an earlier call. Beyond it, the earlier call is
 /// closed, so that a loop in the later one is detected.
 const MAX_WAITING_BYTES: usize = 4096;
 
-/// The maximum number of bytes of arguments that are kept for the call itself. Later bytes are passed on only as text.
+/// The maximum number of argument bytes kept for a call's own event. Later bytes are emitted only as text.
 const MAX_ARGUMENT_BYTES: usize = 4 << 20;
 
 /// The maximum number of open calls. Beyond it, the earliest call is closed.
 const MAX_OPEN_CALLS: usize = 16;
 
-/// The maximum number of bytes that are kept of a call's name.
+/// The maximum number of bytes kept of a call's name.
 const MAX_NAME_BYTES: usize = 64 << 10;
 
-/// The calls of one response.
+/// The tool calls of one response.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseCalls {
-    /// The open calls.
+    /// The calls that may get further pieces, in order of their beginning.
     open: VecDeque<PartialCall>,
-    /// The latest closed calls, without their arguments: at most [`MAX_OPEN_CALLS`].
+    /// The latest closed calls, without their arguments. Holds at most [`MAX_OPEN_CALLS`].
     ended: VecDeque<PartialCall>,
 }
 
@@ -44,59 +44,60 @@ struct PartialCall {
     id: Option<String>,
     name: String,
     arguments: String,
-    /// The number of argument bytes that were passed on as text.
-    passed: usize,
-    nesting: BracketEnd,
+    /// The number of argument bytes already emitted as text.
+    emitted_bytes: usize,
+    bracket: BracketEnd,
     ended: bool,
-    /// The position in the stream after the call's last piece, in bytes.
+    /// The byte offset in the stream after the call's last piece.
     end: u64,
 }
 
 impl ResponseCalls {
-    /// Takes a piece of a call that ends at byte `end` of the stream. Pushes the events that it completes to `out`.
-    pub(crate) fn piece(&mut self, mut piece: CallPiece, end: u64, out: &mut VecDeque<Arrival>) {
-        let same = |open: &&mut PartialCall| open.goes_on_with(&piece);
+    /// Adds a piece of a call. `end` is the byte offset in the stream after the piece. Pushes the events that it
+    /// completes to `out`.
+    pub(crate) fn push(&mut self, mut piece: CallPiece, end: u64, out: &mut VecDeque<Arrival>) {
+        let same = |open: &&mut PartialCall| open.accepts(&piece);
         if let Some(open) = self.open.iter_mut().rfind(same) {
-            open.take(piece, end);
-        } else if let Some(ended) = self.ended.iter().rfind(|ended| ended.goes_on_with(&piece)) {
-            if !ended.nesting.whole || piece.arguments.trim().is_empty() {
+            open.append_piece(piece, end);
+        } else if let Some(ended) = self.ended.iter().rfind(|ended| ended.accepts(&piece)) {
+            if !ended.bracket.complete || piece.arguments.trim().is_empty() {
                 return;
             }
             // Some servers write each call in the same place.
             (piece.id, piece.name) = (ended.id.clone(), Some(ended.name.clone()));
-            self.begin(piece, end);
+            self.begin_call(piece, end);
         } else {
-            self.begin(piece, end);
+            self.begin_call(piece, end);
         }
-        self.emit(out);
+        self.emit_ready(out);
     }
 
-    fn begin(&mut self, piece: CallPiece, end: u64) {
+    fn begin_call(&mut self, piece: CallPiece, end: u64) {
         if !piece.ends {
             self.open.iter_mut().for_each(|open| open.ended = true);
         }
         self.open.push_back(PartialCall::new(piece, end));
     }
 
-    /// Closes the call with this key, because the API marked its end.
-    pub(crate) fn close(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
+    /// Closes the call with this key, whose end the API has reported.
+    pub(crate) fn close_call(&mut self, key: &str, out: &mut VecDeque<Arrival>) {
         if let Some(open) = self.open.iter_mut().rfind(|open| open.key == key) {
             open.ended = true;
         }
-        self.emit(out);
+        self.emit_ready(out);
     }
 
     /// Closes all calls.
-    pub(crate) fn end(&mut self, out: &mut VecDeque<Arrival>) {
+    pub(crate) fn close_all(&mut self, out: &mut VecDeque<Arrival>) {
         self.open.iter_mut().for_each(|open| open.ended = true);
-        self.emit(out);
+        self.emit_ready(out);
         self.ended.clear();
     }
 
-    fn emit(&mut self, out: &mut VecDeque<Arrival>) {
+    fn emit_ready(&mut self, out: &mut VecDeque<Arrival>) {
         while let Some(first) = self.open.front_mut() {
-            first.emit(out);
-            let ended = first.ended || first.nesting.whole;
+            first.emit_new_text(out);
+            let ended = first.ended || first.bracket.complete;
             let waiting = self.open.iter().skip(1);
             let waiting = waiting.map(|open| open.arguments.len() + open.name.len());
             if !ended
@@ -108,17 +109,17 @@ impl ResponseCalls {
             let Some(mut ended) = self.open.pop_front() else {
                 return;
             };
-            out.push_back(ended.call());
+            out.push_back(ended.take_call());
             self.ended.push_back(ended);
             self.ended
                 .drain(..self.ended.len().saturating_sub(MAX_OPEN_CALLS));
         }
     }
 
-    /// Returns whether a piece belongs to a call that has begun.
-    pub(crate) fn knows(&self, piece: &CallPiece) -> bool {
+    /// Returns whether a piece belongs to a call that has already begun.
+    pub(crate) fn has_call_of(&self, piece: &CallPiece) -> bool {
         let mut all = self.open.iter().chain(&self.ended);
-        all.any(|open| open.goes_on_with(piece))
+        all.any(|open| open.accepts(piece))
     }
 }
 
@@ -130,21 +131,21 @@ impl PartialCall {
             id: None,
             name: String::new(),
             arguments: String::new(),
-            passed: 0,
-            nesting: BracketEnd::default(),
+            emitted_bytes: 0,
+            bracket: BracketEnd::default(),
             end,
         };
-        open.take(piece, end);
+        open.append_piece(piece, end);
         open
     }
 
-    /// Returns whether a piece continues this call. A piece with another id does not, whatever its key.
-    fn goes_on_with(&self, piece: &CallPiece) -> bool {
+    /// Returns whether a piece continues this call. A piece with another id starts a new call, even under the same key.
+    fn accepts(&self, piece: &CallPiece) -> bool {
         let same = piece.id.is_none() || self.id.is_none() || piece.id == self.id;
         !piece.key.is_empty() && piece.key == self.key && same
     }
 
-    fn take(&mut self, piece: CallPiece, end: u64) {
+    fn append_piece(&mut self, piece: CallPiece, end: u64) {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);
@@ -152,14 +153,14 @@ impl PartialCall {
             self.name.truncate(end);
         }
         self.arguments.push_str(&piece.arguments);
-        if self.nesting.closes(&piece.arguments) {
-            self.nesting.whole = serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
+        if self.bracket.is_closed_by(&piece.arguments) {
+            self.bracket.complete = serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
         }
         self.end = end;
     }
 
-    fn emit(&mut self, out: &mut VecDeque<Arrival>) {
-        let text = &self.arguments[self.passed..];
+    fn emit_new_text(&mut self, out: &mut VecDeque<Arrival>) {
+        let text = &self.arguments[self.emitted_bytes..];
         if text.is_empty() {
             return;
         }
@@ -168,12 +169,12 @@ impl PartialCall {
         out.push_back(Arrival { event, end });
         if self.arguments.len() > MAX_ARGUMENT_BYTES {
             let end = self.arguments.floor_char_boundary(MAX_ARGUMENT_BYTES);
-            self.arguments.truncate(end.max(self.passed));
+            self.arguments.truncate(end.max(self.emitted_bytes));
         }
-        self.passed = self.arguments.len();
+        self.emitted_bytes = self.arguments.len();
     }
 
-    fn call(&mut self) -> Arrival {
+    fn take_call(&mut self) -> Arrival {
         let event = OwnedEvent::Call {
             id: self.id.clone(),
             name: self.name.clone(),
@@ -184,19 +185,19 @@ impl PartialCall {
     }
 }
 
-/// The end of the first bracket of a JSON text, found char by char.
+/// Detector of the end of a JSON text's first bracket, fed char by char.
 #[derive(Debug, Default)]
 struct BracketEnd {
     scan: JsonScan,
-    /// Whether the first bracket was closed. Whether the text is JSON is checked only once, at that point.
+    /// Whether the first bracket was closed. The text is parsed as JSON only once, at that point.
     closed: bool,
-    /// Whether the arguments are whole JSON. No further piece can belong to them.
-    whole: bool,
+    /// Whether the arguments are complete JSON, so that no further piece can belong to them.
+    complete: bool,
 }
 
 impl BracketEnd {
-    /// Returns whether the first bracket is closed in this piece.
-    fn closes(&mut self, piece: &str) -> bool {
+    /// Returns whether the first bracket is closed within this piece.
+    fn is_closed_by(&mut self, piece: &str) -> bool {
         let before = self.closed;
         for c in piece.chars().take_while(|_| !before) {
             let closes = matches!(self.scan.outside(c), Some('}' | ']'));
@@ -229,11 +230,11 @@ mod tests {
         let (mut calls, mut out, mut passed) =
             (ResponseCalls::default(), VecDeque::new(), Vec::new());
         for (n, (key, name, arguments)) in (1..).zip(pieces) {
-            calls.piece(piece(key, *name, arguments, ends), n, &mut out);
+            calls.push(piece(key, *name, arguments, ends), n, &mut out);
             passed.extend(out.drain(..).map(format_arrival));
             passed.push("|".into());
         }
-        calls.end(&mut out);
+        calls.close_all(&mut out);
         passed.extend(out.drain(..).map(format_arrival));
         passed
     }
@@ -259,7 +260,7 @@ mod tests {
         0=a:{ 1=b:{]} 2=c:7 => { | a({)@1 {]} | b({]})@2 7 | c(7)@3
         0=a:{ 1=b:{ 0:} => { | a({)@1 { | | b({)@2"#;
 
-    /// Rows where the API marks ends.
+    /// Rows in which the API reports the ends of calls.
     const ROWS_WITH_ENDS: &str = r#"
         0=a: 1=b: => | | a()@1 b()@2
         0=a:{"x": 1=b:{"y": 0:1} 1:2} 2=c:{} => {"x": | | 1} a({"x":1})@3 {"y": | 2} b({"y":2})@4 | {} c({})@5 |"#;
@@ -292,14 +293,14 @@ mod tests {
     fn calls_that_never_end_are_not_held_for_ever() {
         let (mut calls, mut out) = (ResponseCalls::default(), VecDeque::new());
         for n in 0..10_000 {
-            calls.piece(piece(&n.to_string(), Some("ls"), "", true), n, &mut out);
+            calls.push(piece(&n.to_string(), Some("ls"), "", true), n, &mut out);
             let most = calls.open.len().max(calls.ended.len());
             assert!(most <= MAX_OPEN_CALLS, "{n}");
         }
         assert_eq!(out.len(), 10_000 - MAX_OPEN_CALLS);
         let name = "é".repeat(MAX_NAME_BYTES / 2 + 1);
         for _ in 0..3 {
-            calls.piece(piece("0", Some(&name), "", true), 0, &mut out);
+            calls.push(piece("0", Some(&name), "", true), 0, &mut out);
         }
         let short = |open: &PartialCall| open.name.len() <= MAX_NAME_BYTES + name.len();
         assert!(calls.open.iter().all(short));

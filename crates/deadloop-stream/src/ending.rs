@@ -1,77 +1,78 @@
-//! [`Ending`]: writes the last events of a response that is cut.
+//! [`Ending`]: writes the last events of a cut response.
 //!
-//! A client whose connection ends without them waits, fails, or takes the part that it has for the whole answer. With
-//! them the client sees a response that reached its length limit, in the format of its API.
+//! A client that gets no end waits, fails, or takes the partial answer for the whole. With these events it sees a
+//! response that reached its length limit, in the format of its API.
 
 use serde_json::{Map, Value, json};
 
 use crate::reader::{Frame, Frames};
 
-/// The longest line, and the longest object in several lines, that is kept, in bytes. A response that begins with a
-/// longer one gets no ending.
+/// The maximum size of a kept object, in bytes, and of each of its lines. A response that begins with a larger object
+/// gets no ending.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Collects what an ending needs from the bytes that were passed on.
+/// Builder of a cut response's last events, from the bytes forwarded before the cut.
 #[derive(Debug)]
 pub struct Ending {
-    /// The unfinished line.
+    /// The current line, until its line end arrives.
     line: Vec<u8>,
-    /// Whether that line is longer than [`MAX_LINE_BYTES`]. The rest of the line is skipped.
-    long: bool,
-    /// The parser of lines into objects that the stream reader uses as well.
+    /// Whether the current line exceeds [`MAX_LINE_BYTES`]. Its remaining bytes are skipped.
+    is_line_too_long: bool,
+    /// The parser of lines into objects, shared with the stream reader.
     frames: Frames,
-    /// The first and the last object.
+    /// The first object of the response.
     first: Option<Vec<u8>>,
+    /// The last object so far.
     last: Vec<u8>,
-    /// Whether the objects are the data of events (`data: …`) rather than bare lines.
-    fields: bool,
-    /// Whether the last whole line was blank, so that no event is open.
-    blank: bool,
-    /// Whether the last byte was a CR. An LF after it belongs to the same line end.
-    cr: bool,
+    /// Whether the objects are the data of server-sent events rather than bare lines.
+    is_sse: bool,
+    /// Whether the last complete line was blank, so that no event is open.
+    is_after_blank_line: bool,
+    /// Whether the last byte was a CR. A following LF belongs to the same line end.
+    is_after_cr: bool,
 }
 
 impl Default for Ending {
     fn default() -> Self {
         Self {
             line: Vec::new(),
-            long: false,
+            is_line_too_long: false,
             frames: Frames::new(true, MAX_LINE_BYTES),
             first: None,
             last: Vec::new(),
-            fields: false,
-            blank: false,
-            cr: false,
+            is_sse: false,
+            is_after_blank_line: false,
+            is_after_cr: false,
         }
     }
 }
 
 impl Ending {
-    /// Takes bytes that were passed on to the client.
+    /// Adds bytes that were forwarded to the client.
     pub fn record(&mut self, bytes: &[u8]) {
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
         for piece in bytes.split_inclusive(ends) {
-            let second = std::mem::replace(&mut self.cr, piece.ends_with(b"\r"));
+            let second = std::mem::replace(&mut self.is_after_cr, piece.ends_with(b"\r"));
             if second && piece == b"\n" {
                 continue;
             }
-            self.long |= self.line.len() + piece.len() > MAX_LINE_BYTES;
-            if !self.long {
+            self.is_line_too_long |= self.line.len() + piece.len() > MAX_LINE_BYTES;
+            if !self.is_line_too_long {
                 self.line.extend_from_slice(piece);
             }
             if piece.last().is_some_and(ends) {
-                self.take_line();
+                self.finish_line();
                 self.line.clear();
-                self.long = false;
+                self.is_line_too_long = false;
             }
         }
     }
 
-    /// Keeps the object that the finished line completes.
-    fn take_line(&mut self) {
+    /// Parses the finished line and keeps the object that it completes.
+    fn finish_line(&mut self) {
         let line = self.line.trim_ascii();
-        self.blank = line.is_empty() && !self.long;
-        if self.long {
+        self.is_after_blank_line = line.is_empty() && !self.is_line_too_long;
+        if self.is_line_too_long {
             return;
         }
         let bare = line.starts_with(b"{");
@@ -82,26 +83,26 @@ impl Ending {
         if !object.starts_with(b"{") {
             return;
         }
-        self.fields = !bare;
+        self.is_sse = !bare;
         self.last.clear();
         self.last.extend_from_slice(object);
         self.first.get_or_insert_with(|| self.last.clone());
     }
 
-    /// Returns the last events. Empty if the API is unknown.
+    /// Returns the last events as bytes. Empty if the API is unknown.
     pub fn bytes(&self) -> Vec<u8> {
         let Some(last) = parse_object(&self.last) else {
             return Vec::new();
         };
         let kind = last.get("type").and_then(Value::as_str).unwrap_or_default();
         let events = match kind {
-            "" if last.contains_key("choices") => end_chat(last),
-            "" if last.contains_key("done") => end_ollama(last),
+            "" if last.contains_key("choices") => build_chat_end(last),
+            "" if last.contains_key("done") => build_ollama_end(last),
             kind if kind.starts_with("response.") => {
-                end_responses(&last, self.first.as_deref().and_then(parse_object))
+                build_responses_end(&last, self.first.as_deref().and_then(parse_object))
             }
             kind if kind.starts_with("content_block_") || kind.starts_with("message_") => {
-                end_anthropic(&last)
+                build_anthropic_end(&last)
             }
             _ => Vec::new(),
         };
@@ -112,14 +113,14 @@ impl Ending {
         if events.is_empty() {
             return Vec::new();
         }
-        let text = self.open_line_ends().to_owned() + &write_objects(events, self.fields);
+        let text = self.missing_line_ends().to_owned() + &write_objects(events, self.is_sse);
         text.into_bytes()
     }
 
-    /// Returns the line ends that close the open line and the open event.
-    fn open_line_ends(&self) -> &'static str {
-        match (self.line.is_empty() && !self.long, self.fields) {
-            (true, true) if !self.blank => "\n",
+    /// Returns the line ends that are missing after the open line and the open event.
+    fn missing_line_ends(&self) -> &'static str {
+        match (self.line.is_empty() && !self.is_line_too_long, self.is_sse) {
+            (true, true) if !self.is_after_blank_line => "\n",
             (true, _) => "",
             (false, false) => "\n",
             // One line feed ends the field that is cut, the other its event.
@@ -128,16 +129,16 @@ impl Ending {
     }
 }
 
-/// Writes objects as a stream has them: with `fields` as the data of named events, else bare. A word such as `[DONE]`
-/// is left out of bare streams.
-fn write_objects(events: &[Value], fields: bool) -> String {
+/// Formats objects as server-sent events if `is_sse`, else one a line. Strings such as `[DONE]` are left out of bare
+/// lines.
+fn write_objects(events: &[Value], is_sse: bool) -> String {
     let mut text = String::new();
     for event in events {
         let kind = event.get("type").and_then(Value::as_str);
         let name = kind
             .map(|kind| format!("event: {kind}\n"))
             .unwrap_or_default();
-        text += &match (fields, event.as_str()) {
+        text += &match (is_sse, event.as_str()) {
             (true, Some(word)) => format!("data: {word}\n\n"),
             (true, None) => format!("{name}data: {event}\n\n"),
             (false, Some(_)) => String::new(),
@@ -151,11 +152,11 @@ fn parse_object(bytes: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(bytes).ok()
 }
 
-/// The fields of a chunk that are the same in the whole response.
+/// The fields of a chunk whose values are the same throughout a response.
 const CONSTANT_CHAT_FIELDS: [&str; 5] = ["id", "object", "created", "model", "system_fingerprint"];
 
-/// Returns a chunk like the last one, with a finish reason in place of text.
-fn end_chat(mut chunk: Map<String, Value>) -> Vec<Value> {
+/// Returns a copy of the last chunk with a finish reason in place of its text, then `[DONE]`.
+fn build_chat_end(mut chunk: Map<String, Value>) -> Vec<Value> {
     let choice = |name: &str| chunk.get("choices")?.get(0)?.get(name);
     let index = choice("index").and_then(Value::as_u64).unwrap_or(0);
     let choice = match choice("text") {
@@ -167,7 +168,7 @@ fn end_chat(mut chunk: Map<String, Value>) -> Vec<Value> {
     vec![Value::Object(chunk), json!("[DONE]")]
 }
 
-fn end_ollama(mut line: Map<String, Value>) -> Vec<Value> {
+fn build_ollama_end(mut line: Map<String, Value>) -> Vec<Value> {
     if line.contains_key("message") {
         line.insert(
             "message".to_owned(),
@@ -183,9 +184,9 @@ fn end_ollama(mut line: Map<String, Value>) -> Vec<Value> {
     vec![Value::Object(line)]
 }
 
-/// Returns the end of the open block, if one is open, and the end of the message. The token count is unknown, so it is
-/// 0, as in the API's own first events.
-fn end_anthropic(last: &Map<String, Value>) -> Vec<Value> {
+/// Returns the end of the open block, if any, and the end of the message. The unknown token count is sent as 0, as in
+/// the API's first events.
+fn build_anthropic_end(last: &Map<String, Value>) -> Vec<Value> {
     let delta = json!({"stop_reason": "max_tokens", "stop_sequence": null});
     let kind = last.get("type").and_then(Value::as_str);
     let open = matches!(kind, Some("content_block_start" | "content_block_delta"));
@@ -198,9 +199,9 @@ fn end_anthropic(last: &Map<String, Value>) -> Vec<Value> {
     stop.into_iter().chain(message).collect()
 }
 
-/// Returns the announced response, marked as incomplete. If its beginning was not passed on, a minimal response stands
-/// in for it: clients read its status, and they have the output already.
-fn end_responses(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
+/// Returns the announced response, marked as incomplete. Without a first object, builds a minimal response, since
+/// clients need its status and already have the output.
+fn build_responses_end(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,
         _ => build_minimal_response(),
@@ -245,7 +246,7 @@ mod tests {
         String::from_utf8(ending.bytes()).unwrap()
     }
 
-    /// Cut after any line of the samples, the reader of streams sees an end with a reason.
+    /// Checks that a sample cut after any line gets an end with a reason that the stream reader sees.
     #[test]
     fn a_sample_that_is_cut_ends_as_its_api_ends() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
@@ -271,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Returns the last event that the reader of streams sees, which finds nothing bad.
+    /// Returns the last event that the stream reader sees. Asserts that it finds no bad lines.
     fn last(format: Option<StreamFormat>, bytes: &[u8]) -> Option<OwnedEvent> {
         let mut reader = StreamReader::new("x", format, ThinkOptions::default());
         reader.feed(bytes);
@@ -305,7 +306,8 @@ mod tests {
         assert_eq!(ending(text.as_bytes(), 1000), end);
     }
 
-    /// An object in several `data` lines is as good as one in one, and one that was cut is not read.
+    /// Checks that an object in several `data` lines is read like one in a single line, and that an incomplete one is
+    /// ignored.
     #[test]
     fn an_event_of_several_lines_is_ended() {
         let event =
@@ -322,7 +324,8 @@ mod tests {
         assert_eq!(ending(two.as_bytes(), 1000), format!("\n{end}"));
     }
 
-    /// A stream of the Responses API that was joined late: the reader of streams sees it end, and the number goes on.
+    /// Checks a stream of the Responses API without its beginning: the stream reader sees an end, and the sequence
+    /// number continues.
     #[test]
     fn a_response_that_was_not_announced_is_ended() {
         let event = "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":4,\"delta\":\"so \"}\n\n";
@@ -334,7 +337,7 @@ mod tests {
         assert_eq!(last, Some(OwnedEvent::Finish(reason)));
     }
 
-    /// The event before is ended where it is open, and no line is left blank where it is not.
+    /// Checks that an open event is ended first, and that no blank line is added after a closed one.
     #[test]
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";

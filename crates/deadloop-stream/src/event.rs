@@ -2,15 +2,14 @@
 
 use serde_json::{Map, Value};
 
-/// The latest time of an event, in milliseconds: some three centuries after the request. Times that count from 1970
-/// stay below it. With this limit and [`MAX_TOKENS`] no sum over a corpus overflows.
+/// The maximum time of an event, in milliseconds: some three centuries. Times since 1970 are below it. With
+/// [`MAX_TOKENS`], it keeps sums over a corpus from overflowing.
 pub const MAX_T_MS: f64 = 1e13;
 
 /// The maximum number of tokens of one event.
 pub const MAX_TOKENS: u64 = 1_000_000_000_000;
 
-/// The field of a call whose arguments took some time: milliseconds from the request until they were whole. `t_ms` is
-/// the time at which they began.
+/// The field for the end of a call's arguments, in milliseconds since the request. `t_ms` is their beginning.
 pub const UNTIL: &str = "until_ms";
 
 /// An event of a recording or of a live stream.
@@ -18,16 +17,17 @@ pub const UNTIL: &str = "until_ms";
 pub struct RecordedEvent {
     /// The event's kind and content.
     pub body: Body,
-    /// Milliseconds since the request, if recorded: at most [`MAX_T_MS`] before or after it.
+    /// The time of the event in milliseconds since the request, if recorded. Its absolute value is at most
+    /// [`MAX_T_MS`].
     pub t_ms: Option<f64>,
-    /// Number of tokens in this event, if recorded: at most [`MAX_TOKENS`].
+    /// The number of tokens in this event, if recorded. At most [`MAX_TOKENS`].
     pub tokens: Option<u64>,
-    /// Unknown fields, kept and written back on conversion.
+    /// The unknown fields, which are written back on conversion.
     pub rest: Map<String, Value>,
 }
 
 impl RecordedEvent {
-    /// Returns an event with only a body.
+    /// Returns an event with this body and no other fields.
     pub fn new(body: Body) -> Self {
         Self {
             body,
@@ -35,7 +35,7 @@ impl RecordedEvent {
         }
     }
 
-    /// Returns an event with a body and a time, in milliseconds since the request.
+    /// Returns an event with a body and a time in milliseconds since the request.
     pub fn at(body: Body, t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
@@ -43,8 +43,8 @@ impl RecordedEvent {
         }
     }
 
-    /// Returns a count among the other fields, such as `tokens_in` of a turn. `None` if the field is absent, or if it
-    /// is not a whole number up to [`MAX_TOKENS`].
+    /// Returns a count from the unknown fields, such as `tokens_in` of a turn. `None` if the field is absent or is no
+    /// whole number up to [`MAX_TOKENS`].
     pub fn count(&self, name: &str) -> Option<u64> {
         let count = self.rest.get(name)?.as_u64()?;
         (count <= MAX_TOKENS).then_some(count)
@@ -58,40 +58,40 @@ pub enum Body {
     Reasoning(String),
     /// A chunk of the answer.
     Answer(String),
-    /// A call of a tool.
+    /// A tool call.
     ToolCall {
         /// The id that joins the call to its result.
         id: Option<String>,
         /// The name of the tool.
         name: String,
-        /// The arguments, any JSON.
+        /// The arguments, as any JSON value.
         arguments: Value,
     },
-    /// The result of a call.
+    /// The result of a tool call.
     ToolResult {
         /// The id of the call.
         id: Option<String>,
         /// The text of the result.
         content: String,
-        /// Whether the tool failed. `None` if the recording has no such field, which counts as no error.
+        /// Whether the tool failed. `None` if not recorded, which is treated as success.
         error: Option<bool>,
     },
     /// The beginning of a new turn of an agent run.
     Turn,
-    /// Input from outside, the task first.
+    /// A message from outside the run. The first one is the task.
     User(String),
-    /// A prompt or a tool's definition. Its length and hash are among the event's other fields.
+    /// A system prompt or tool definition, whose length and hash are in [`RecordedEvent::rest`].
     System,
     /// A handoff from one agent to the next.
     Handoff {
-        /// The agent that hands off.
+        /// The agent that hands over.
         from: String,
-        /// The next agent.
+        /// The agent that takes over.
         to: String,
     },
     /// The end of the stream.
     Finish {
-        /// The finish reason, if recorded: `stop`, `length`, …
+        /// The finish reason, such as `stop` or `length`, if recorded.
         reason: Option<String>,
     },
 }

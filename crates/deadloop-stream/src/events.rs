@@ -1,4 +1,4 @@
-//! Conversion of a recording into the events that detectors take.
+//! Conversion of recorded events into detector events.
 
 use deadloop_detect::{Arguments, CutText, Event as Seen, TextChannel};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{Body, RecordedEvent, UNTIL};
 
 impl RecordedEvent {
-    /// Returns the event as a detector takes it.
+    /// Returns the event in the form that detectors take.
     pub fn seen(&self) -> Seen<'_> {
         match &self.body {
             Body::Reasoning(text) => Seen::Text(TextChannel::Reasoning, text),
@@ -36,22 +36,22 @@ impl RecordedEvent {
         }
     }
 
-    /// Returns the length and hash of a text that the recording cut.
+    /// Returns the full length and the hash of a text that the recording truncated.
     fn cut_text(&self) -> Option<CutText<'_>> {
         let sha256 = self.rest.get("sha256").and_then(Value::as_str)?;
         let length = self.count("length");
         Some(CutText { length, sha256 })
     }
 
-    /// Returns whether the event occurs only in agent runs.
-    fn is_of_run(&self) -> bool {
+    /// Returns whether this kind of event occurs only in agent runs.
+    fn is_run_only(&self) -> bool {
         matches!(
             self.body,
             Body::ToolCall { .. } | Body::ToolResult { .. } | Body::User(_)
         )
     }
 
-    /// Returns whether the event is model output: text or a call.
+    /// Returns whether the event is model output, that is text or a call.
     fn is_output(&self) -> bool {
         match &self.body {
             Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
@@ -61,27 +61,26 @@ impl RecordedEvent {
     }
 }
 
-/// Returns the events of a transcript as a detector takes them, each with the number of its recorded event.
+/// Converts a transcript into detector events, each with the index of its recorded event.
 ///
-/// A run without recorded turns gets a turn before each stretch of model output that follows a result, a user message
-/// or the beginning. The number of such a turn is that of the first output event after it. A transcript without calls,
-/// results and user messages is not a run.
+/// In a run without recorded turns, a turn is inserted before model output that follows a result, a user message or the
+/// beginning, with the index of that output. A transcript without calls, results and user messages is not a run.
 ///
-/// Where times are recorded, silence becomes events: if the model sent nothing for a second or more before its text,
-/// its call or its end, [`Seen::Silence`] precedes that event, with the number of that event. The time that a tool
-/// takes is not silence. A silence is reported each second of its first two minutes, then each ten seconds of its first
-/// hour, and once at its end. So a guard that fires after ten seconds fires then, and not when the silence is over. The
-/// last event is [`Seen::Closed`].
+/// If times are recorded, silence becomes events: when the model sent nothing for a second or more before its text,
+/// call or end, [`Seen::Silence`] events precede it, with its index. The time that a tool takes is not silence. A
+/// silence is reported each second of its first two minutes, then each ten seconds of its first hour, and once at its
+/// end. So a guard that fires after ten seconds fires at that time rather than when the silence is over. The last event
+/// is [`Seen::Closed`].
 pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
-    let is_run = || events.iter().any(|event| event.is_of_run());
+    let is_run = || events.iter().any(|event| event.is_run_only());
     let begins_anew = !turns && is_run();
     let mut fresh = begins_anew;
     let numbered = (0_u64..).zip(events);
     let mut last = Some(0.0);
     let closed = (events.len() as u64).checked_sub(1);
     let closed = closed.map(|number| (number, Seen::Closed));
-    let told = numbered.flat_map(move |(number, event)| {
+    let converted = numbered.flat_map(move |(number, event)| {
         let begins = fresh && event.is_output();
         match event.body {
             Body::ToolResult { .. } | Body::User(_) => fresh = begins_anew,
@@ -95,31 +94,34 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, Seen<'_>)>
         let before = silence.chain(turn);
         before.chain([(number, event.seen())])
     });
-    told.chain(closed)
+    converted.chain(closed)
 }
 
-/// The shortest silence that is reported, in milliseconds.
+/// The minimum length of a reported silence, in milliseconds.
 const MIN_SILENCE_MS: f64 = 1000.0;
 
-/// Returns the times at which a silence of `millis` milliseconds is reported, in milliseconds from its beginning: each
-/// second of the first two minutes, each ten seconds of the first hour, and its end. So even a gap between unrelated
-/// clocks costs at most 469 events.
+/// Returns the times at which a silence of `millis` is reported, in milliseconds from its beginning: each second of the
+/// first two minutes, each ten seconds of the first hour, and its end.
+///
+/// Even a gap between unrelated clocks causes at most 469 events.
 fn report_times(millis: u64) -> impl Iterator<Item = u64> {
     report_times_before(millis).chain([millis])
 }
 
-/// Returns the report times of [`report_times`] before `millis`.
+/// Returns the report times before `millis`, as in [`report_times`] without the end.
 pub(crate) fn report_times_before(millis: u64) -> impl Iterator<Item = u64> {
     let seconds = (1000..=120_000).step_by(1000);
     let tens = (130_000..=3_600_000).step_by(10_000);
     seconds.chain(tens).take_while(move |tick| *tick < millis)
 }
 
-/// Returns the silence before an event of the model, in milliseconds. `None` if it is shorter than [`MIN_SILENCE_MS`]. `last`
-/// is the time of the previous event, `None` if that event has no time.
-fn measure_silence(last: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
+/// Returns the length of the silence before a model event, in milliseconds. `None` if it is shorter than
+/// [`MIN_SILENCE_MS`].
+///
+/// `previous_ms` is the time of the previous event, if recorded, and is set to that of this event.
+fn measure_silence(previous_ms: &mut Option<f64>, event: &RecordedEvent) -> Option<u64> {
     let until = event.rest.get(UNTIL).and_then(Value::as_f64);
-    let before = std::mem::replace(last, until.or(event.t_ms));
+    let before = std::mem::replace(previous_ms, until.or(event.t_ms));
     let gap = event.t_ms? - before?;
     let of_model = event.is_output() || matches!(event.body, Body::Finish { .. });
     // Times of recordings are finite and fit into 64 bits.
@@ -168,11 +170,11 @@ mod tests {
             at(182_000.0, Body::Finish { reason: None }),
         ];
         let silences = |events: &[RecordedEvent]| {
-            let told = stream(events).filter_map(|(number, e)| match e {
+            let converted = stream(events).filter_map(|(number, e)| match e {
                 Seen::Silence(millis) => Some((number, millis)),
                 _ => None,
             });
-            told.collect::<Vec<_>>()
+            converted.collect::<Vec<_>>()
         };
         let short = [1000, 2000, 3000].map(|millis| (2, millis));
         let after_a_result = [1000, 2000].map(|millis| (4, millis));

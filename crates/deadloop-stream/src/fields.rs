@@ -1,8 +1,7 @@
-//! Functions that take fields out of a JSON object.
+//! Functions that remove fields from a JSON object and check their types.
 //!
-//! Fields that remain in the object were not understood, and count as a loss.
-//!
-//! Null counts as absent. A field of the wrong type is a fault of the record.
+//! Null is treated as absent. A field of the wrong type is a fault of the record. Fields that remain in the object were
+//! not understood, and are counted as a loss.
 
 use std::fmt;
 
@@ -14,7 +13,7 @@ use crate::wire::{WireFault, kind};
 /// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// The fields of an object that a typed deserialization does not name. Nulls are dropped.
+/// The fields of an object that its type does not declare, without nulls.
 #[derive(Debug, Default)]
 pub struct RestFields(pub Object);
 
@@ -42,18 +41,19 @@ impl<'de> Deserialize<'de> for RestFields {
     }
 }
 
-/// Takes a field that is not null.
+/// Removes a field and returns its value. `None` if it is absent or null.
 pub fn any(object: &mut Object, name: &str) -> Option<Value> {
     let taken = may_have(object, name).then(|| object.remove(name))?;
     taken.filter(|value| !value.is_null())
 }
 
-/// Returns whether an object may have a field. The answer for small objects is exact, and needs no hash.
+/// Returns whether an object may have a field. Exact for up to 16 fields, and needs no hash there; always true for
+/// more.
 pub fn may_have(object: &Object, name: &str) -> bool {
     object.len() > 16 || object.keys().any(|key| key == name)
 }
 
-/// Returns a field, null included. Small objects are searched without a hash.
+/// Returns the value of a field, null included. Searches small objects without a hash.
 pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     if object.len() > 16 {
         return object.get(name);
@@ -62,8 +62,8 @@ pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
     fields.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// Takes several fields at once, in the order of `names`. For an object with many fields this is many times faster than
-/// one after the other.
+/// Removes several fields and returns their values in the order of `names`. For large objects this is many times faster
+/// than single removals.
 pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option<Value>; N] {
     let mut found = [const { None }; N];
     for (name, value) in std::mem::take(object) {
@@ -75,14 +75,14 @@ pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option
     found
 }
 
-/// Removes fields that carry no information of their own. Their names are separated by blanks.
+/// Removes fields that carry no further information. `names` are separated by spaces.
 pub fn away(object: &mut Object, names: &str) {
     for name in names.split(' ') {
         any(object, name);
     }
 }
 
-/// Renames fields, each from their name to ours.
+/// Renames fields. Each pair is the old and the new name.
 pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     for (theirs, ours) in names {
         if let Some(value) = object.remove(*theirs) {
@@ -91,24 +91,24 @@ pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
     }
 }
 
-/// Returns the text of a field, which stays in the object. Empty if the field is not a string.
+/// Returns the text of a field without removing it. Empty if the field is not a string.
 pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
     let value = get(object, name);
     value.and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Takes the first of these fields that is present, a string.
+/// Removes and returns the first of these fields that is present. It must be a string.
 pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     let mut found = names.iter().map(|name| string(object, name));
     found.find_map(Result::transpose).transpose()
 }
 
-/// Takes a field, which must be there and be a list.
+/// Removes and returns a required list.
 pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
     list(object, name)?.ok_or_else(|| missing(name, expected))
 }
 
-/// Takes a field as text: a string as it is, another value as JSON. Empty if the field is absent.
+/// Removes a field and returns its text: a string unchanged, another value as JSON. Empty if absent.
 pub fn text_or_json(object: &mut Object, name: &str) -> String {
     match any(object, name) {
         Some(Value::String(text)) => text,
@@ -116,12 +116,12 @@ pub fn text_or_json(object: &mut Object, name: &str) -> String {
     }
 }
 
-/// Takes a field, which must be a string.
+/// Removes and returns an optional string.
 pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
     text(name, any(object, name))
 }
 
-/// Checks that a taken value is a string.
+/// Converts the removed value of field `name` to a string.
 pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFault> {
     match taken {
         None => Ok(None),
@@ -130,14 +130,14 @@ pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFaul
     }
 }
 
-/// Takes a field, which must be a whole number of at least 0.
+/// Removes and returns an optional whole number of at least 0.
 pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
     let taken = any(object, name);
     let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
     number.map_err(|other| wrong(name, &other, "a whole number"))
 }
 
-/// Takes a field, which must be an object.
+/// Removes and returns an optional object.
 pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
     match any(object, name) {
         None => Ok(None),
@@ -146,7 +146,7 @@ pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFau
     }
 }
 
-/// Takes a field, which must be a list.
+/// Removes and returns an optional list.
 pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
     match any(object, name) {
         None => Ok(None),
@@ -155,7 +155,7 @@ pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireF
     }
 }
 
-/// Checks that a value is an object.
+/// Converts the value of field `name` to an object.
 pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
     match value {
         Value::Object(map) => Ok(map),
@@ -163,17 +163,18 @@ pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
     }
 }
 
-/// Returns the fault of a field of the wrong type.
+/// Returns the fault for a field of the wrong type.
 pub fn wrong(name: &str, value: &Value, expected: &str) -> WireFault {
     WireFault::new(format!("`{name}` is {}", kind(value)), expected)
 }
 
-/// Returns the fault of a missing field.
+/// Returns the fault for a missing field.
 pub fn missing(name: &str, expected: &str) -> WireFault {
     WireFault::new(format!("no `{name}`"), expected)
 }
 
-/// Takes a name or id: a string, or a number, as some servers write it. Other values stay.
+/// Removes and returns a name or id: a string, or the number that some servers send. Other values are left in the
+/// object.
 pub fn label(object: &mut Object, name: &str) -> Option<String> {
     if !matches!(get(object, name)?, Value::String(_) | Value::Number(_)) {
         return None;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
 
-/// A glob on a model's name, such as `deepseek-r1*`; `*` matches `/` too.
+/// A glob on a model's name, such as `deepseek-r1*`. `*` also matches `/`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub struct ModelGlob(GlobMatcher);
@@ -22,7 +22,7 @@ impl ModelGlob {
         self.0.glob().glob()
     }
 
-    /// Returns whether the name matches.
+    /// Returns whether the glob matches a model's name.
     pub fn is_match(&self, model: &str) -> bool {
         self.0.is_match(model)
     }

@@ -1,17 +1,17 @@
-//! A model's live stream: provider bytes into events, with a guard on them.
+//! Guarded live streams of models: provider bytes in, events out.
 //!
 //! A product embeds this crate beside `deadloop-detect`. The crate has no I/O, no clock and no threads: the caller
 //! passes in the bytes and the time.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a response under a guard: bytes in, bytes that may be passed on out | [`WatchedResponse`] |
-//! | the request that a response answers: its task and the user's messages | [`PromptInfo`] |
-//! | bytes into events, for every API | [`StreamReader`] |
-//! | thinking separated from the answer | [`ThinkSplitter`], [`ThinkRules`] |
-//! | silence, measured with the caller's clock | [`SilenceTimer`] |
-//! | a well-formed end for a response that is cut | [`Ending`] |
-//! | an event with its time and tokens; a recording as events | [`RecordedEvent`], [`stream`] |
+//! | guarded responses: bytes in, bytes to forward out | [`WatchedResponse`] |
+//! | the task and the user's messages of a request | [`PromptInfo`] |
+//! | conversion of bytes into events, for every API | [`StreamReader`] |
+//! | separation of thinking and answer | [`ThinkSplitter`], [`ThinkRules`] |
+//! | detection of silence, with the caller's clock | [`SilenceTimer`] |
+//! | well-formed ends for cut responses | [`Ending`] |
+//! | recorded events, and their conversion for detectors | [`RecordedEvent`], [`stream`] |
 //! | parsers of each API's objects, for readers of recordings | [`reader`], [`fields`], [`wire`] |
 
 #![deny(
@@ -57,17 +57,19 @@ pub use watched_response::{
 };
 pub use wire::EVENT_TYPES;
 
-/// The longest line that is read, in bytes. A longer one is a problem, and is skipped without being held in memory: 64
-/// MiB of text is far beyond any model's context.
+/// The maximum length of a line, in bytes.
+///
+/// A longer line is reported as a problem and skipped without being held in memory. 64 MiB of text is far beyond any
+/// model's context.
 pub const MAX_LINE: usize = 64 << 20;
 
 /// The byte order mark that some tools write before UTF-8 text.
 pub const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Compares the files of a folder of this crate, except `mod.rs`, with the names in its registry.
+/// Asserts that `names`, the registry of a folder, lists each of its files except `mod.rs`.
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test")]
-fn registered(folder: &str, mut names: Vec<&str>) {
+fn assert_registered(folder: &str, mut names: Vec<&str>) {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files: Vec<String> = std::fs::read_dir(here)
         .unwrap()

@@ -1,7 +1,7 @@
-//! Tests on `tests/formats/live`, small streams from public reports.
+//! Tests on small streams from public reports, in `tests/formats/live`.
 //!
-//! Each stream has its correct reading in `right.txt`: ends, finish reasons, tags, broken arguments, names of models
-//! and ids that change, calls and arguments that loop.
+//! `right.txt` has the expected result of each stream: ends, finish reasons, tags, broken arguments, changing model
+//! names and ids, and loops in calls and arguments.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -11,13 +11,13 @@ use deadloop_detect::{Guards, OwnedEvent, RECOMMENDED, Settings, TextChannel};
 
 use crate::{StreamReader, ThinkOptions, WatchedResponse};
 
-const RIGHT: &str = include_str!("../../../tests/formats/live/right.txt");
+const EXPECTED_SUMMARIES: &str = include_str!("../../../tests/formats/live/right.txt");
 
-/// Guards in addition to the recommended one, which watches reasoning and answer.
-const ALSO: &str = "\n[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[[guard]]\ndetector = \"duplicate\"\n";
+/// Settings of guards besides the recommended one, which watches reasoning and answer.
+const EXTRA_GUARDS_TOML: &str = "\n[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[[guard]]\ndetector = \"duplicate\"\n";
 
-/// Returns a line about what a reader finds in a stream: chars, argument lengths of calls, finish reason, errors.
-fn read(bytes: &[u8]) -> String {
+/// Summarizes the events that a reader finds in a stream: chars, argument lengths of calls, finish reason, errors.
+fn summarize_events(bytes: &[u8]) -> String {
     let mut reader = StreamReader::new("x", None, ThinkOptions::default());
     reader.feed(bytes);
     reader.end();
@@ -36,20 +36,20 @@ fn read(bytes: &[u8]) -> String {
     }
     let [reasoning, answer] =
         [TextChannel::Reasoning, TextChannel::Answer].map(|c| texts[c as usize]);
-    let mut said = format!("reasoning {reasoning}, answer {answer}, end {finish}");
+    let mut summary = format!("reasoning {reasoning}, answer {answer}, end {finish}");
     for (what, list) in [("calls", calls), ("errors", reader.errors().to_vec())] {
         if !list.is_empty() {
-            let _ = write!(said, ", {what} {}", list.join(" "));
+            let _ = write!(summary, ", {what} {}", list.join(" "));
         }
     }
     match reader.bad_lines() {
-        0 => said,
-        n => format!("{said}, bad lines {n}"),
+        0 => summary,
+        n => format!("{summary}, bad lines {n}"),
     }
 }
 
-/// Returns a line about the alarm in a stream that arrives in pieces of 50 bytes.
-fn alarm(guards: &Guards, bytes: &[u8]) -> String {
+/// Describes the alarm that a stream raises when it arrives in pieces of 50 bytes. Empty if there is none.
+fn describe_alarm(guards: &Guards, bytes: &[u8]) -> String {
     let mut watched = WatchedResponse::new(guards.clone(), |_| ThinkOptions::default());
     for piece in bytes.chunks(50) {
         let _ = watched.feed(piece, 0);
@@ -61,9 +61,9 @@ fn alarm(guards: &Guards, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn every_stream_is_read_and_judged_as_is_right() {
+fn streams_give_the_expected_summaries_and_alarms() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/live");
-    let settings = Settings::parse(&(RECOMMENDED.to_owned() + ALSO)).unwrap();
+    let settings = Settings::parse(&(RECOMMENDED.to_owned() + EXTRA_GUARDS_TOML)).unwrap();
     let guards = Guards::new(&settings).unwrap();
     let files = std::fs::read_dir(folder).unwrap();
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
@@ -72,8 +72,12 @@ fn every_stream_is_read_and_judged_as_is_right() {
     let rows = files.iter().map(|path| {
         let bytes = std::fs::read(path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        format!("{name}: {}{}\n", read(&bytes), alarm(&guards, &bytes))
+        format!(
+            "{name}: {}{}\n",
+            summarize_events(&bytes),
+            describe_alarm(&guards, &bytes)
+        )
     });
     let found: String = rows.collect();
-    assert!(found == RIGHT, "what was found:\n{found}");
+    assert!(found == EXPECTED_SUMMARIES, "what was found:\n{found}");
 }

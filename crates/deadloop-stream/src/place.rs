@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use deadloop_detect::one_line;
 
-/// The place of a transcript, label or split: `file:line`. Lines count from 1 and are rows in Parquet; 0 is the file as
-/// a whole.
+/// The location of a transcript, label or split, displayed as `file:line`. Lines count from 1. In Parquet, they are
+/// rows.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     /// The path of the file, as the user wrote it.
     pub file: Arc<PathBuf>,
-    /// The line or row, from 1. 0 for the file as a whole.
+    /// The line or row, from 1. 0 stands for the whole file.
     pub line: u64,
 }
 
@@ -27,44 +27,44 @@ impl fmt::Display for Place {
 }
 
 impl Place {
-    /// Returns the place of a line or row of a file.
+    /// Returns the location of a line or row of a file.
     pub fn new(file: Arc<PathBuf>, line: u64) -> Self {
         Self { file, line }
     }
 
-    /// Returns the place of a file as a whole.
+    /// Returns the location of a whole file.
     pub fn whole(file: impl Into<PathBuf>) -> Self {
         Self::new(Arc::new(file.into()), 0)
     }
 }
 
-/// A fault in a corpus: its place, a description, and what was expected.
+/// A fault in a corpus, with its location and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
-    /// The place of the fault.
+    /// The location of the fault.
     pub place: Place,
-    /// The description of the fault, a lower-case fragment.
+    /// A description of the fault, as a lower-case fragment.
     pub what: String,
     /// A description of what was expected.
     pub expected: String,
-    /// The amount of data that is lost, and whether the machine is the cause.
+    /// The data lost by the fault.
     pub cost: Cost,
 }
 
-/// The amount of data that a [`Problem`] costs.
+/// The data lost by a [`Problem`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cost {
-    /// Only the record, row or file at the problem's place.
+    /// Only the record, row or file at the problem's location.
     #[default]
     Itself,
-    /// Unread records. Which transcripts are lost is unknown.
+    /// Records that could not be read. The affected transcripts are unknown.
     Unread,
-    /// Unread records, for want of memory or file handles. The file itself may be good.
+    /// Records that could not be read for want of memory or file handles. The file may be intact.
     Machine,
 }
 
 impl Cost {
-    /// Returns the cost of a file that cannot be read, or not to its end.
+    /// Returns the cost of a file that could not be read completely.
     pub fn from_error(error: &std::io::Error) -> Self {
         if is_of_machine(error) {
             Self::Machine
@@ -74,7 +74,7 @@ impl Cost {
     }
 }
 
-/// Returns whether this machine lacks memory or file handles, so that the error is unrelated to the input.
+/// Returns whether an I/O error means that this machine lacks memory or file handles, rather than a fault of the input.
 pub fn is_of_machine(error: &std::io::Error) -> bool {
     // EMFILE and ENFILE have no name in std, and zstd reports missing memory only in its message.
     let handles = cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24));
@@ -84,8 +84,8 @@ pub fn is_of_machine(error: &std::io::Error) -> bool {
 }
 
 impl Problem {
-    /// Builds a problem at `place` from its description and what was expected. Control characters, line ends included,
-    /// are escaped: both texts may quote names from a file.
+    /// Returns a problem at `place`. Control characters in both texts are escaped, line ends included, since they may
+    /// quote names from a file.
     pub fn new(place: Place, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             place,
@@ -95,7 +95,7 @@ impl Problem {
         }
     }
 
-    /// Returns the problem with another cost.
+    /// Returns the problem with this cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }

@@ -5,15 +5,15 @@ use serde_json::Value;
 use crate::fields::Object;
 use crate::wire::parse;
 
-/// The maximum number of values in the lists and objects of a request. A long conversation has some thousands.
+/// The maximum number of JSON values in a request. A long conversation has some thousands.
 const MAX_VALUES: u32 = 65_536;
 
-/// Facts about the request that a response answers.
+/// The task and the user's texts of the request that a response answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PromptInfo {
-    /// The name of the task, by which settings may choose the guard. Empty if unknown.
+    /// The name of the task, by which settings may select the guard. Empty if unknown.
     pub task: String,
-    /// The user's texts, one for each message.
+    /// The user's texts, one per message.
     pub user: Vec<String>,
 }
 
@@ -24,9 +24,11 @@ pub struct PromptInfo {
 const INPUT_FIELDS: &[&str] = &["messages", "input", "contents", "prompt", "inputs"];
 
 impl PromptInfo {
-    /// Returns the user's texts in the body of a request: texts of messages with the role `user`, and texts outside
-    /// messages. All APIs whose responses are read are supported. Images, tool results, and the texts of the system and
-    /// the model are left out. Returns `None` if the body is not JSON, or has more than 65,536 values.
+    /// Returns the user's texts in the body of a request to any supported API. `None` if the body is not JSON, or has
+    /// more than 65,536 values.
+    ///
+    /// These are the texts of messages with the role `user`, and texts outside messages. Images, tool results, and the
+    /// texts of the system and the model are left out.
     ///
     /// ```
     /// use deadloop_stream::PromptInfo;
@@ -43,7 +45,7 @@ impl PromptInfo {
         }
     }
 
-    /// Returns the user's texts in a parsed request, as [`written`](Self::written) does.
+    /// Returns the user's texts in a parsed request. See [`written`](Self::written).
     pub fn in_request(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in INPUT_FIELDS {
@@ -60,23 +62,23 @@ impl PromptInfo {
     }
 }
 
-/// Adds the user's text of a request's item, which is a text or a message.
-fn add_user_text(item: &Value, all: &mut Vec<String>) {
+/// Adds the user's text in one item of a request, which is a text or a message, to `texts`.
+fn add_user_text(item: &Value, texts: &mut Vec<String>) {
     match item {
-        Value::String(text) => all.push(text.clone()),
+        Value::String(text) => texts.push(text.clone()),
         Value::Object(message) => {
             // Gemini takes a message without a role for one of the user.
             let role = message.get("role").map_or(Some("user"), Value::as_str);
             if role == Some("user") {
-                all.extend(read_text(message));
+                texts.extend(message_text(message));
             }
         }
         _ => {}
     }
 }
 
-/// Returns the text of a message, with one line for each of its parts.
-fn read_text(message: &Object) -> Option<String> {
+/// Returns the text of a message, its parts separated by line ends.
+fn message_text(message: &Object) -> Option<String> {
     match message.get("content").or_else(|| message.get("parts"))? {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
@@ -95,7 +97,7 @@ fn read_text(message: &Object) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Requests of each family, as in its reference, with texts of others beside the user's.
+    /// Checks requests of each API, from its reference, with texts of other roles beside the user's.
     #[test]
     fn what_the_user_wrote_is_found_in_every_api() {
         let long = "x".repeat(100_000);

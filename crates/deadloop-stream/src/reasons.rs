@@ -1,6 +1,6 @@
-//! Translates finish reasons of other APIs into those of OpenAI's API.
+//! Translation of finish reasons into those of OpenAI's API.
 
-/// Finish reasons of recorders, each with OpenAI's word for it.
+/// Finish reasons of other APIs and recorders, each with OpenAI's equivalent.
 const USUAL_REASONS: [(&str, &str); 19] = [
     ("STOP", "stop"),
     ("end", "stop"),
@@ -23,7 +23,7 @@ const USUAL_REASONS: [(&str, &str); 19] = [
     ("tool-calls", "tool_calls"),
 ];
 
-/// Returns the usual word for a finish reason, or the reason itself if it has none.
+/// Returns OpenAI's equivalent of a finish reason, or the reason itself if unknown.
 pub fn usual(reason: &str) -> String {
     let known = USUAL_REASONS.iter().find(|(word, _)| *word == reason);
     known.map_or(reason, |(_, usual)| usual).to_owned()

@@ -1,47 +1,47 @@
 //! [`SilenceTimer`]: reports the silences of a live stream.
 //!
-//! The reports are those of a replay of its recording ([`stream`](crate::stream())).
+//! It reports them at the same times as a replay of the recording does ([`stream`](crate::stream())).
 
 use deadloop_detect::{Event, TextChannel};
 
 use crate::events::report_times_before;
 
-/// The shortest silence that is reported, in milliseconds.
+/// The minimum length of a reported silence, in milliseconds.
 const MIN_SILENCE_MS: u64 = 1000;
 
-/// Time for which the model has sent nothing. The caller brings the clock: milliseconds since the request, which never
+/// Timer of a model's silences. The caller passes in the time as milliseconds since the request, which must not
 /// decrease.
 ///
-/// A silence is reported at the same lengths live and in a replay: each second of the first two minutes, then each ten
-/// seconds of the first hour, and its end once the model goes on. The time that a tool takes is not silence, and
-/// neither is the time after the end.
+/// A silence is reported each second of its first two minutes, then each ten seconds of its first hour, and at its end,
+/// when the model goes on. The time that a tool takes is not silence, nor is the time after the end.
 #[derive(Debug, Default)]
 pub struct SilenceTimer {
-    last: u64,
-    /// The longest length that was reported of this silence.
+    /// The time of the last event, in milliseconds since the request.
+    last_ms: u64,
+    /// The longest reported length of the current silence, in milliseconds.
     reported: u64,
-    /// Whether the model is not awaited: a tool runs, or the stream has ended.
-    others: bool,
-    /// The number of calls without a result since the model's last output. While it is above 0, a tool runs.
-    running: u64,
-    /// Whether arguments have come whose call has not come yet.
+    /// Whether no model output is awaited, because a tool runs or the stream has ended.
+    is_idle: bool,
+    /// The number of calls without a result since the model's last output. A tool runs while it is above 0.
+    running_calls: u64,
+    /// Whether arguments have come as text, but not yet their call.
     writing: bool,
 }
 
 impl SilenceTimer {
-    /// Returns the silences to report at `now` while nothing comes: their lengths in milliseconds, the shortest first.
+    /// Returns the silences to report at `now`, if nothing has come: their lengths in milliseconds, in rising order.
     pub fn waited(&mut self, now: u64) -> Vec<u64> {
-        if self.others {
+        if self.is_idle {
             Vec::new()
         } else {
-            self.take_unreported(now.saturating_sub(self.last).saturating_add(1))
+            self.take_unreported(now.saturating_sub(self.last_ms).saturating_add(1))
         }
     }
 
-    /// Takes an event that comes at `now`. Returns the silences to report before it: the lengths that were not reported
-    /// yet, and if the model goes on, the whole length.
+    /// Records an event at `now` and returns the silences to report before it: the lengths not reported yet, and the
+    /// whole length if the event is model output.
     ///
-    /// A call whose arguments came as text is dated by the last piece of them, however late the call itself follows.
+    /// A call whose arguments came as text gets the time of their last piece, however late the call itself follows.
     pub fn on_event(&mut self, event: &Event<'_>, now: u64) -> Vec<u64> {
         let written = self.writing && matches!(event, Event::Call { .. });
         self.writing = match event {
@@ -50,10 +50,10 @@ impl SilenceTimer {
             _ => false,
         };
         if written {
-            self.wait_for(event);
+            self.update_awaited(event);
             return Vec::new();
         }
-        let silent = now.saturating_sub(self.last);
+        let silent = now.saturating_sub(self.last_ms);
         let of_model = matches!(
             event,
             Event::Text(..) | Event::Call { .. } | Event::Finish(_)
@@ -63,34 +63,34 @@ impl SilenceTimer {
             reported = self.take_unreported(silent);
             reported.extend((self.reported < silent).then_some(silent));
         }
-        self.last = now;
+        self.last_ms = now;
         self.reported = 0;
-        self.wait_for(event);
+        self.update_awaited(event);
         reported
     }
 
-    /// Updates, after an event, whether the model or a tool is awaited.
-    fn wait_for(&mut self, event: &Event<'_>) {
-        self.running = match event {
-            Event::Call { .. } => self.running.saturating_add(1),
-            Event::Result { .. } => self.running.saturating_sub(1),
+    /// Updates whether the model or a tool is awaited after an event.
+    fn update_awaited(&mut self, event: &Event<'_>) {
+        self.running_calls = match event {
+            Event::Call { .. } => self.running_calls.saturating_add(1),
+            Event::Result { .. } => self.running_calls.saturating_sub(1),
             Event::Text(..) | Event::Turn { .. } | Event::User(_) => 0,
-            _ => self.running,
+            _ => self.running_calls,
         };
-        self.others = match event {
+        self.is_idle = match event {
             Event::Call { .. } | Event::Finish(_) | Event::Closed => true,
-            Event::Result { .. } => self.running > 0,
+            Event::Result { .. } => self.running_calls > 0,
             _ => false,
         };
     }
 
-    /// Returns the lengths below `end` that were not reported yet.
-    fn take_unreported(&mut self, end: u64) -> Vec<u64> {
-        if end <= MIN_SILENCE_MS {
+    /// Returns the lengths below `end_ms` that were not reported yet, and marks them as reported.
+    fn take_unreported(&mut self, end_ms: u64) -> Vec<u64> {
+        if end_ms <= MIN_SILENCE_MS {
             return Vec::new();
         }
         let reported = self.reported;
-        let new: Vec<u64> = report_times_before(end)
+        let new: Vec<u64> = report_times_before(end_ms)
             .filter(|length| *length > reported)
             .collect();
         self.reported = new.last().copied().unwrap_or(reported);

@@ -1,11 +1,13 @@
-//! Parses times of recordings.
+//! Parser of times in recordings.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use serde_json::Value;
 
-/// Returns milliseconds since 1970 of a recorded time: ISO 8601 (UTC without a named zone), or a number in seconds,
-/// milli-, micro- or nanoseconds, distinguished by its size. `None` for other values.
+/// Parses a recorded time to milliseconds since 1970. `None` for values that are no time.
+///
+/// Accepts ISO 8601 (UTC without a named zone), and numbers of seconds, milli-, micro- or nanoseconds, distinguished by
+/// their size.
 pub fn millis(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().and_then(scale_to_ms),
@@ -14,19 +16,20 @@ pub fn millis(value: &Value) -> Option<f64> {
     }
 }
 
-/// Clock of a recording's events, from the first known time.
+/// Clock of a recording's events, which starts at the first known time.
 #[derive(Debug, Default)]
 pub struct EventClock {
+    /// The first known time, in milliseconds since 1970.
     start: Option<f64>,
 }
 
 impl EventClock {
-    /// Returns milliseconds since the first recorded time. The time is parsed by [`millis`].
+    /// Returns the milliseconds from the first recorded time to this one. See [`millis`] for the accepted values.
     pub fn at(&mut self, recorded: Option<&Value>) -> Option<f64> {
         self.since(recorded.and_then(millis))
     }
 
-    /// Returns milliseconds since the first time that was passed in. 0 for an earlier time.
+    /// Returns the milliseconds from the first stamp passed in to this one. 0 for an earlier stamp.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;
         let start = *self.start.get_or_insert(stamp);
@@ -44,8 +47,8 @@ fn parse_iso(text: &str) -> Option<f64> {
     Some(stamp.as_nanosecond() as f64 / NANOS_PER_MS)
 }
 
-/// Returns milliseconds. The number's size tells its unit: 1e11 is the year 5138 in seconds and 1973 in milliseconds,
-/// and so on.
+/// Converts a number of unknown unit to milliseconds, by its size. For example, 1e11 is the year 5138 in seconds, but
+/// 1973 in milliseconds.
 fn scale_to_ms(number: f64) -> Option<f64> {
     let millis = match number {
         n if !n.is_finite() || n < 0.0 => return None,

@@ -1,54 +1,52 @@
-//! [`TurnFinder`]: derives the turns of a live run whose stream does not report them.
+//! [`TurnFinder`]: derives turns of a live run that the stream does not report.
 //!
-//! The rule is the same as in [`stream`](crate::stream()).
+//! The rule is that of [`stream`](crate::stream()).
 
 use deadloop_detect::{Alarm, Event};
 
-/// Finder of turns that the stream does not report. They begin with model output after a result, a user message or the
-/// beginning.
+/// Finder of turns that the stream does not report. Such a turn begins with the first model output, and with the first
+/// after a result or a user message.
 ///
-/// A live stream shows only later whether it is a run (with a call, a result or a user message), and whether its turns
-/// are recorded. So the first turn begins with the first output, but alarms do not count it before the stream proves to
-/// be a run.
+/// Only a call, a result or a user message shows that a live stream is a run. So the first output always begins a turn,
+/// but alarms do not count that turn until the stream proves to be a run.
 #[derive(Debug)]
 pub(crate) struct TurnFinder {
     /// Whether the next output begins a turn.
-    begins_next: bool,
-    /// Whether the stream has turns of its own.
+    next_output_begins_turn: bool,
+    /// Whether the stream reports its turns.
     reported: bool,
-    /// Whether a call, a result or a user message came.
-    run: bool,
+    /// Whether a call, a result or a user message has come.
+    is_run: bool,
     /// Whether a turn was derived.
     derived: bool,
 }
 
 impl TurnFinder {
-    /// Returns the turns of a new stream. With `objects`, the events come as objects of an API. Without, the stream is
-    /// plain text, which is one answer.
-    pub(crate) fn new(objects: bool) -> Self {
+    /// Returns the finder for a new stream. `has_objects` is false for plain text, which is one answer without turns.
+    pub(crate) fn new(has_objects: bool) -> Self {
         Self {
-            begins_next: objects,
-            reported: !objects,
-            run: false,
+            next_output_begins_turn: has_objects,
+            reported: !has_objects,
+            is_run: false,
             derived: false,
         }
     }
 
-    /// Returns whether a turn begins before this event.
-    pub(crate) fn begins(&mut self, event: &Event<'_>) -> bool {
+    /// Returns whether a derived turn begins before this event.
+    pub(crate) fn begins_turn(&mut self, event: &Event<'_>) -> bool {
         let output = match event {
             Event::Text(_, text) => !text.is_empty(),
             Event::Call { .. } => true,
             _ => false,
         };
-        let begins = output && self.begins_next && !self.reported;
+        let begins = output && self.next_output_begins_turn && !self.reported;
         match event {
             Event::Turn { .. } => self.reported = true,
-            Event::Result { .. } | Event::User(_) => self.begins_next = true,
-            _ if output => self.begins_next = false,
+            Event::Result { .. } | Event::User(_) => self.next_output_begins_turn = true,
+            _ if output => self.next_output_begins_turn = false,
             _ => {}
         }
-        self.run |= matches!(
+        self.is_run |= matches!(
             event,
             Event::Call { .. } | Event::Result { .. } | Event::User(_)
         );
@@ -56,9 +54,9 @@ impl TurnFinder {
         begins
     }
 
-    /// Removes the derived turn from an alarm if the stream has not proved to be a run.
-    pub(crate) fn settle(&self, alarm: &mut Alarm) {
-        if self.derived && !self.run {
+    /// Removes the derived turn from an alarm's count, unless the stream has proved to be a run.
+    pub(crate) fn correct_turn_count(&self, alarm: &mut Alarm) {
+        if self.derived && !self.is_run {
             alarm.turns.0 = alarm.turns.0.saturating_sub(1);
         }
     }

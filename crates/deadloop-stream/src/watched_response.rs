@@ -13,19 +13,18 @@ use crate::{
 /// The name used for an unknown model.
 const UNKNOWN_MODEL: &str = "unknown";
 
-/// The size of a response, in bytes, after which a model's name no longer changes its guard.
+/// The number of response bytes after which a model's name no longer changes the guard.
 const MAX_BYTES_BEFORE_MODEL: u64 = 64 << 10;
 
-/// A response under its guard. Takes the bytes of the response. Returns the decision, the number of bytes that may go
-/// on, and the ending of a response that is cut. `deadloop watch`, `deadloop proxy`, and the Python and node packages
-/// are built on it.
+/// A response under its guard. Takes its bytes, and returns the decision, the number of bytes to forward, and the
+/// ending of a cut response. `deadloop watch`, `deadloop proxy`, and the Python and node packages are built on it.
 ///
-/// A guard stays for one response. It is chosen by the model's name, from the caller or else from the stream: the first
-/// name that comes, whatever later chunks contain. If the name comes late, its guard takes the earlier events first.
-/// The caller brings the clock: milliseconds since the request, which never decrease.
+/// A guard stays for one response. It is selected by the model's name, given by the caller or else by the stream, where
+/// the first name applies. If the name comes late, its guard takes the earlier events first. The caller passes in the
+/// time as milliseconds since the request, which must not decrease.
 ///
-/// It never fails: unreadable parts are counted and passed on. It holds one line, the arguments of open calls and the
-/// guard's window, never the stream. Of several choices in one response the first is watched.
+/// It never fails: unreadable parts are counted and forwarded. It holds one line, the arguments of open calls and the
+/// guard's window, but not the stream. Only the first of several choices is watched.
 ///
 /// ```
 /// use deadloop_stream::detect::{Decision, Guards, Settings};
@@ -50,55 +49,56 @@ const MAX_BYTES_BEFORE_MODEL: u64 = 64 << 10;
 /// ```
 pub struct WatchedResponse {
     guard: Guard,
-    /// The guards of all models, until one is chosen.
+    /// The guards of all models, until one is selected.
     guards: Option<Guards>,
-    /// The events that the guard took before a guard was chosen by model.
-    before: Vec<OwnedEvent>,
+    /// The events that the first guard took before a guard was selected by model.
+    earlier_events: Vec<OwnedEvent>,
     prompt: PromptInfo,
     reader: StreamReader,
     model: Option<String>,
-    quiet: SilenceTimer,
+    silence: SilenceTimer,
     turns: Option<TurnFinder>,
     /// Whether a refused call ends the response.
     stops_at_refusals: bool,
-    /// The position after the current chunk, in bytes. `before_chunk` is the position before it.
-    chunk: u64,
-    before_chunk: u64,
-    /// The number of events that the guard took, counted as in a recording: without derived turns, silences and the
-    /// end, and with one for each call.
+    /// The byte offset in the stream after the current chunk.
+    chunk_end: u64,
+    /// The byte offset in the stream before the current chunk.
+    chunk_start: u64,
+    /// The number of recorded events that the guard took. Derived turns, silences and the end are not counted, and each
+    /// call counts as one.
     events: u64,
-    /// The number of bytes of the stream so far.
+    /// The number of stream bytes so far.
     bytes_so_far: u64,
-    seen: ResponseCounts,
+    counts: ResponseCounts,
     ending: Ending,
     alarm: Option<Alarm>,
     closed: bool,
 }
 
-/// Counts of what the response contained so far.
+/// Sizes of the response's parts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseCounts {
-    /// Chars of thinking.
+    /// The number of chars of thinking.
     pub reasoning: Chars,
-    /// Chars of the answer.
+    /// The number of chars of the answer.
     pub answer: Chars,
-    /// Chars of calls' arguments.
+    /// The number of chars in arguments of calls.
     pub arguments: Chars,
-    /// Calls.
+    /// The number of calls.
     pub calls: Calls,
 }
 
-/// The result of bytes that arrived, or of a silence.
+/// The result of newly arrived bytes, or of a silence.
 #[derive(Clone, Debug, Default)]
 #[must_use = "a guard does nothing itself: whoever feeds has to pass on, refuse or stop"]
 pub struct WatchStep {
-    /// The number of bytes that may go on to the client: the whole input, or at a stop the bytes up to the end of the
+    /// The number of bytes to forward to the client: the whole input or, at a stop, the bytes up to the end of the
     /// event that raised the alarm. In plain text they end at the very char of the alarm.
     pub kept: usize,
-    /// The decision: [`Stop`](Decision::Stop), or [`Refuse`](Decision::Refuse) if a call of these bytes must not run
-    /// and no alarm stops.
+    /// The decision: [`Stop`](Decision::Stop), [`Refuse`](Decision::Refuse) if a call in these bytes must not run and
+    /// nothing stops the response, else `Continue`.
     pub decision: Decision,
-    /// Every refusal, in order, the one of `decision` included. A call that is refused for its arguments and for itself
+    /// All refusals in order, including that of `decision`. A call that is refused both for its arguments and as a call
     /// is listed once.
     pub refused: Vec<RefusedCall>,
     /// The alarms that only warn or observe.
@@ -110,27 +110,27 @@ pub struct WatchStep {
 pub struct RefusedCall {
     /// The alarm that refused the call.
     pub alarm: Alarm,
-    /// The call's id. `None` if it has none, if it is not known yet, or if no call was refused.
+    /// The call's id. `None` if it is absent or not yet known, or if the refused event is not a call.
     pub id: Option<String>,
     /// The name of the tool, if known.
     pub name: Option<String>,
-    /// The byte of the stream after the event that was refused.
+    /// The byte offset in the stream after the refused event.
     pub end: u64,
 }
 
-/// An event of the response, for callers that use events too. The guard took the event, or had already stopped.
+/// An event of the response, for callers that also process events. The guard took the event, or had already stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseEvent<'a> {
     /// The event.
     pub event: Event<'a>,
     /// Whether the guard continues after the event.
     pub goes_on: bool,
-    /// Whether the event is absent from the stream: a derived turn, a silence, the end.
+    /// Whether the event does not occur in the stream, such as a derived turn, a silence or the end.
     pub derived: bool,
 }
 
 impl WatchedResponse {
-    /// Returns a response of an unknown model. `think` returns the options by which a model's text is split.
+    /// Returns a watched response of an unknown model. `think` returns the options for splitting a model's text.
     pub fn new(
         guards: Guards,
         think: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
@@ -139,23 +139,23 @@ impl WatchedResponse {
         Self::with(guards.guard(UNKNOWN_MODEL), reader.splitting_by(think)).by_model(guards)
     }
 
-    /// Returns a response of the model that `guard` is for, read by `reader`.
+    /// Returns a watched response that `reader` reads and `guard` watches.
     pub fn with(guard: Guard, reader: StreamReader) -> Self {
         Self {
             guard,
             guards: None,
-            before: Vec::new(),
+            earlier_events: Vec::new(),
             prompt: PromptInfo::default(),
             reader,
             model: None,
-            quiet: SilenceTimer::default(),
+            silence: SilenceTimer::default(),
             turns: None,
             stops_at_refusals: false,
-            chunk: 0,
-            before_chunk: 0,
+            chunk_end: 0,
+            chunk_start: 0,
             events: 0,
             bytes_so_far: 0,
-            seen: ResponseCounts::default(),
+            counts: ResponseCounts::default(),
             ending: Ending::default(),
             alarm: None,
             closed: false,
@@ -169,16 +169,18 @@ impl WatchedResponse {
         self
     }
 
-    /// Makes a refused call stop the response, for callers that cannot keep the client from running the call. The
-    /// response is cut before the event that brought the refusal.
+    /// Makes a refused call stop the response before the event that was refused, for callers that cannot keep the
+    /// client from running the call.
     #[must_use]
     pub fn stopping_at_refusals(mut self) -> Self {
         self.stops_at_refusals = true;
         self
     }
 
-    /// Sets the request that the response answers. Its task selects the guard, before and after a model is named, and
-    /// the guard takes the user's texts. Call it after [`by_model`](Self::by_model), and before any bytes.
+    /// Sets the request that the response answers. Its task takes part in selecting the guard, and the guard takes the
+    /// user's texts.
+    ///
+    /// Must be called after [`by_model`](Self::by_model) and before any bytes.
     #[must_use]
     pub fn answering(mut self, prompt: PromptInfo) -> Self {
         self.prompt = prompt;
@@ -189,7 +191,7 @@ impl WatchedResponse {
         self
     }
 
-    /// Returns a model together with the task.
+    /// Returns the pair of a model and the request's task.
     fn model_task<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
         ModelTask {
             model,
@@ -205,13 +207,12 @@ impl WatchedResponse {
         }
     }
 
-    /// Takes the next bytes of the response, which came at `now`.
+    /// Adds the next bytes of the response, which arrived at `now`.
     pub fn feed(&mut self, bytes: &[u8], now: u64) -> WatchStep {
         self.feed_each(bytes, now, |_| ())
     }
 
-    /// Takes the next bytes of the response, as [`feed`](Self::feed) does. Calls `each` with each event that the guard
-    /// was given.
+    /// Adds the next bytes, see [`feed`](Self::feed). Calls `each` with each event that the guard took.
     pub fn feed_each(
         &mut self,
         bytes: &[u8],
@@ -225,18 +226,18 @@ impl WatchedResponse {
         let before = self.bytes_so_far;
         self.bytes_so_far += bytes.len() as u64;
         self.reader.feed(bytes);
-        let end = self.judge(now, &mut step, &mut each);
+        let end = self.push_arrived_events(now, &mut step, &mut each);
         step.kept = self.count_kept_bytes(bytes, before, end);
         self.ending.record(&bytes[..step.kept]);
         step
     }
 
-    /// Ends the response. Text that was held back is judged too.
+    /// Ends the response. Text that was held back is checked as well.
     pub fn end(&mut self, now: u64) -> WatchStep {
         self.end_each(now, |_| ())
     }
 
-    /// Ends the response, as [`end`](Self::end) does. Calls `each` with each event that the guard was given.
+    /// Ends the response, see [`end`](Self::end). Calls `each` with each event that the guard took.
     pub fn end_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
             return self.stopped_step();
@@ -246,25 +247,28 @@ impl WatchedResponse {
             return step;
         }
         self.reader.end();
-        if self.judge(now, &mut step, &mut each).is_none() {
-            self.quiet.on_event(&Event::Closed, now);
+        if self
+            .push_arrived_events(now, &mut step, &mut each)
+            .is_none()
+        {
+            self.silence.on_event(&Event::Closed, now);
             self.push(&Event::Closed, true, &mut step, &mut each);
         }
         step
     }
 
-    /// Reports that no bytes have come up to `now`.
+    /// Reports that no bytes have arrived up to `now`.
     pub fn silent(&mut self, now: u64) -> WatchStep {
         self.silent_each(now, |_| ())
     }
 
-    /// Reports silence, as [`silent`](Self::silent) does. Calls `each` with each event that the guard was given.
+    /// Reports silence, see [`silent`](Self::silent). Calls `each` with each event that the guard took.
     pub fn silent_each(&mut self, now: u64, mut each: impl FnMut(&ResponseEvent<'_>)) -> WatchStep {
         if self.alarm().is_some() {
             return self.stopped_step();
         }
         let mut step = WatchStep::default();
-        for silence in self.quiet.waited(now) {
+        for silence in self.silence.waited(now) {
             if self.push(&Event::Silence(silence), true, &mut step, &mut each) {
                 break;
             }
@@ -277,14 +281,14 @@ impl WatchedResponse {
         self.alarm.as_ref()
     }
 
-    /// Returns the first model that the stream has named.
+    /// Returns the first model named in the stream.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    /// Returns counts of what the response contained so far.
+    /// Returns the sizes of the response's parts so far.
     pub fn counts(&self) -> ResponseCounts {
-        self.seen
+        self.counts
     }
 
     /// Returns the number of bytes of the response so far.
@@ -297,7 +301,7 @@ impl WatchedResponse {
         self.reader.format()
     }
 
-    /// Returns the number of unreadable lines; in plain text, of byte sequences that are not UTF-8.
+    /// Returns the number of unreadable lines. In plain text, the number of byte sequences that are not UTF-8.
     pub fn bad_lines(&self) -> u64 {
         self.reader.bad_lines()
     }
@@ -312,18 +316,19 @@ impl WatchedResponse {
         self.reader.errors()
     }
 
-    /// Returns the bytes that end a response which is cut here, in the format of its API. Empty if the API is unknown.
+    /// Returns the bytes that end a response cut at this point, in the format of its API. Empty if the API is unknown.
     pub fn ending(&self) -> Vec<u8> {
         self.ending.bytes()
     }
 
-    /// Returns the kinds of events that this stream can bring a guard, once the format is recognised: only text for
-    /// plain text, the kinds that a server sends for API chunks, and all kinds for events in the form of a transcript.
+    /// Returns the kinds of events that this stream can bring. `None` until the format is recognised.
+    ///
+    /// These are only text for plain text, what a server sends for API chunks, and all kinds for transcript events.
     pub fn feeds(&self) -> Option<Feeds> {
         let text = [Feed::Reasoning, Feed::Answer, Feed::Silence, Feed::Ends];
         Some(match self.reader.format()? {
             StreamFormat::Text => text.into_iter().collect(),
-            _ if self.reader.tells_runs() => Feeds::ALL,
+            _ if self.reader.may_be_run() => Feeds::ALL,
             StreamFormat::Jsonl | StreamFormat::Sse => Feeds::RESPONSE.with(Feed::Turns),
         })
     }
@@ -338,9 +343,8 @@ impl WatchedResponse {
         }
     }
 
-    /// Pushes the events that are now known to the guard. Returns the position at which the response is cut, if it is
-    /// cut.
-    fn judge(
+    /// Pushes the finished events to the guard. Returns the byte offset at which the response is cut, if it is cut.
+    fn push_arrived_events(
         &mut self,
         now: u64,
         step: &mut WatchStep,
@@ -349,23 +353,23 @@ impl WatchedResponse {
         while let Some(arrival) = self.reader.next_event() {
             self.select_guard();
             // The end of a call that a later chunk completes is its own, not that of the chunk.
-            if arrival.end > self.chunk {
-                (self.before_chunk, self.chunk) = (self.chunk, arrival.end);
+            if arrival.end > self.chunk_end {
+                (self.chunk_start, self.chunk_end) = (self.chunk_end, arrival.end);
             }
             let event = arrival.event.borrowed();
-            if self.push_before(&event, now, step, each) {
+            if self.push_derived_before(&event, now, step, each) {
                 // The event has arrived, even if an earlier one raised an alarm.
                 each(&ResponseEvent {
                     event,
                     goes_on: false,
                     derived: false,
                 });
-                return Some(self.cut_before(&arrival));
+                return Some(self.offset_before(&arrival));
             }
-            let before = self.seen;
-            self.count(&event);
+            let before = self.counts;
+            self.count_event(&event);
             if self.push(&event, false, step, each) {
-                return Some(self.cut_position(&arrival, before));
+                return Some(self.cut_offset(&arrival, before));
             }
             if let Some(refused) = step.refused.last_mut().filter(|last| last.end == 0) {
                 refused.end = arrival.end;
@@ -375,16 +379,16 @@ impl WatchedResponse {
         None
     }
 
-    /// Pushes the derived events that precede this event to the guard: silence, a turn. Returns whether the guard
+    /// Pushes the derived events that precede this event, silence and a turn, to the guard. Returns whether the guard
     /// stops.
-    fn push_before(
+    fn push_derived_before(
         &mut self,
         event: &Event<'_>,
         now: u64,
         step: &mut WatchStep,
         each: &mut impl FnMut(&ResponseEvent<'_>),
     ) -> bool {
-        let silences = self.quiet.on_event(event, now);
+        let silences = self.silence.on_event(event, now);
         let mut silences = silences.into_iter().map(Event::Silence);
         if silences.any(|silence| self.push(&silence, true, step, each)) {
             return true;
@@ -396,11 +400,11 @@ impl WatchedResponse {
     fn begins_turn(&mut self, event: &Event<'_>) -> bool {
         let objects = self.reader.format() != Some(StreamFormat::Text);
         let turns = self.turns.get_or_insert_with(|| TurnFinder::new(objects));
-        turns.begins(event)
+        turns.begins_turn(event)
     }
 
-    fn count(&mut self, event: &Event<'_>) {
-        let seen = &mut self.seen;
+    fn count_event(&mut self, event: &Event<'_>) {
+        let seen = &mut self.counts;
         match event {
             Event::Text(channel, text) => {
                 let chars = match channel {
@@ -415,8 +419,7 @@ impl WatchedResponse {
         }
     }
 
-    /// Pushes one event to the guard, and returns whether the guard stops. With `derived`, the event is absent from the
-    /// stream.
+    /// Pushes one event to the guard and returns whether the guard stops. `derived` events do not occur in the stream.
     fn push(
         &mut self,
         event: &Event<'_>,
@@ -426,20 +429,21 @@ impl WatchedResponse {
     ) -> bool {
         let PushResult { decision, warnings } = self.guard.push(event);
         if self.guards.is_some() {
-            self.before.push(event.owned());
+            self.earlier_events.push(event.owned());
         }
         // Derived events share the number of the next event of the stream.
         let number = self.events;
         let counts = !derived && !matches!(event, Event::Text(TextChannel::Arguments, _));
         self.events += u64::from(counts);
-        let settle = |mut alarm: Alarm| {
+        let complete_alarm = |mut alarm: Alarm| {
             if let Some(turns) = &self.turns {
-                turns.settle(&mut alarm);
+                turns.correct_turn_count(&mut alarm);
             }
             alarm.event = number;
             alarm
         };
-        step.warnings.extend(warnings.into_iter().map(settle));
+        step.warnings
+            .extend(warnings.into_iter().map(complete_alarm));
         let of_call = matches!(
             event,
             Event::Call { .. } | Event::Text(TextChannel::Arguments, _)
@@ -447,10 +451,10 @@ impl WatchedResponse {
         match decision {
             Decision::Continue => {}
             Decision::Refuse(alarm) if !(self.stops_at_refusals && of_call) => {
-                refuse(step, event, settle(alarm));
+                record_refusal(step, event, complete_alarm(alarm));
             }
             Decision::Stop(alarm) | Decision::Refuse(alarm) => {
-                let alarm = settle(alarm);
+                let alarm = complete_alarm(alarm);
                 self.alarm = Some(alarm.clone());
                 step.decision = Decision::Stop(alarm);
             }
@@ -464,7 +468,7 @@ impl WatchedResponse {
         !goes_on
     }
 
-    /// Switches to the guard of the first named model. That guard takes the earlier events first.
+    /// Switches to the guard of the first named model, and pushes the earlier events to it.
     fn select_guard(&mut self) {
         if self.model.is_some() {
             return;
@@ -480,16 +484,16 @@ impl WatchedResponse {
         if !own.is_as(&self.guard) {
             self.guard = own;
             self.push_user_texts();
-            for event in &self.before {
+            for event in &self.earlier_events {
                 // If the guard stops at one of these, the next push returns the alarm again.
                 let _ = self.guard.push(&event.borrowed());
             }
         }
-        (self.before, self.prompt.user) = (Vec::new(), Vec::new());
+        (self.earlier_events, self.prompt.user) = (Vec::new(), Vec::new());
     }
 
-    /// Returns the end of a response that is cut before an event: the end of the bytes before the event.
-    fn cut_before(&self, arrival: &Arrival) -> u64 {
+    /// Returns the byte offset before an event, at which the response is cut.
+    fn offset_before(&self, arrival: &Arrival) -> u64 {
         match (&arrival.event, self.reader.format()) {
             (OwnedEvent::Text(_, text), Some(StreamFormat::Text)) => {
                 arrival.end.saturating_sub(text.len() as u64)
@@ -498,14 +502,15 @@ impl WatchedResponse {
         }
     }
 
-    /// Returns the end of a response that is cut at an event: the event's end, or the beginning of a refused call.
-    /// Plain text comes in pieces of any length, so it is cut right after the char that raised the alarm.
-    fn cut_position(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
+    /// Returns the byte offset at which the response is cut for an event's alarm: the end of the event, or the
+    /// beginning of a refused call. Plain text, whose pieces may have any length, is cut right after the char of the
+    /// alarm.
+    fn cut_offset(&self, arrival: &Arrival, before: ResponseCounts) -> u64 {
         if self
             .alarm()
             .is_some_and(|alarm| alarm.response == Response::Refuse)
         {
-            return self.before_chunk;
+            return self.chunk_start;
         }
         let (OwnedEvent::Text(channel, text), Some(StreamFormat::Text), Some(alarm)) =
             (&arrival.event, self.reader.format(), self.alarm())
@@ -522,8 +527,8 @@ impl WatchedResponse {
         arrival.end - after.map_or(0, |(at, _)| (text.len() - at) as u64)
     }
 
-    /// Returns the number of the newly arrived bytes that are passed on. A server-sent event is passed on with the
-    /// blank line that ends it, if that line has arrived.
+    /// Returns the number of newly arrived bytes to forward. With a server-sent event, the blank line that ends it is
+    /// forwarded, if it has arrived.
     fn count_kept_bytes(&self, bytes: &[u8], before: u64, end: Option<u64>) -> usize {
         let Some(end) = end else {
             return bytes.len();
@@ -544,8 +549,9 @@ impl WatchedResponse {
     }
 }
 
-/// Records a refusal. Text of arguments may be refused before its call is known; the call then brings the same alarm.
-fn refuse(step: &mut WatchStep, event: &Event<'_>, alarm: Alarm) {
+/// Records a refusal. If arguments were refused before their call was known, the call's refusal with the same alarm
+/// replaces it.
+fn record_refusal(step: &mut WatchStep, event: &Event<'_>, alarm: Alarm) {
     let (id, name) = match event {
         Event::Call { id, name, .. } => (id.map(str::to_owned), Some((*name).to_owned())),
         _ => (None, None),
@@ -577,7 +583,7 @@ mod tests {
 
     const CALL: &str = r#"data: {"choices":[{"delta":{"tool_calls":[{"index":N,"id":"cN","function":{"name":"ls","arguments":"{}"}}]}}]}"#;
 
-    /// Five calls of this form, as a stream.
+    /// Returns five calls in this format, as a stream.
     fn five(call: &str) -> String {
         let calls = (0..5).map(|n| call.replace('N', &n.to_string()) + "\n\n");
         calls.collect()
@@ -591,7 +597,8 @@ mod tests {
         WatchedResponse::new(guards.clone(), |_| ThinkOptions::default())
     }
 
-    /// One test for each response of a guard: what is kept, decided and told of five equal calls, of which the third is one too many.
+    /// Checks each response of a guard to five equal calls, of which only two are allowed: the kept bytes, the decision
+    /// and the warnings.
     #[test]
     fn each_response_does_what_it_says() {
         let stream = five(CALL);
@@ -615,8 +622,8 @@ mod tests {
         }
     }
 
-    /// A client that cannot be kept from running a call does not get the chunk that completes a refused one, however the
-    /// API writes calls.
+    /// Checks that a client that cannot be kept from running a call does not get the chunk that completes a refused
+    /// one, in any format of calls.
     #[test]
     fn a_refusal_can_end_the_response() {
         let gemini = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":1},"id":"cN"}}]}}]}"#;
@@ -635,7 +642,7 @@ mod tests {
         }
     }
 
-    /// The guard of the model at the task, before and after the model is named, has heard the user.
+    /// Checks that the guard for the model at the task has the user's texts, before and after the model is named.
     #[test]
     fn what_is_answered_chooses_the_guard_and_is_heard_by_it() {
         let text = "prompt = \"skip\"\n[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"m\"\ntask = \"drill\"\n\
@@ -666,7 +673,7 @@ mod tests {
         watched(&guards("[[guard]]\ndetector = \"periodic\""))
     }
 
-    /// The ends of lines make no difference: LF, CR LF, or CR alone, wherever the bytes are cut.
+    /// Checks that LF, CR LF and CR line ends give the same result, for any chunks.
     #[test]
     fn lines_may_end_with_a_carriage_return_alone() {
         let chunk =
@@ -696,8 +703,8 @@ mod tests {
         }
     }
 
-    /// What is no JSON is counted and goes on, and the guard reads on after it: NaN and half a surrogate pair, which
-    /// some servers write.
+    /// Checks that invalid JSON is counted and forwarded, and that reading goes on after it. Some servers write NaN and
+    /// half a surrogate pair.
     #[test]
     fn what_is_no_json_is_counted_and_passed() {
         let mut watched = periodic();
@@ -716,7 +723,8 @@ mod tests {
         assert_eq!(watched.counts().answer, Chars(4 * 9));
     }
 
-    /// The first name chooses the guard, no later one takes it away, and the guard has read what came before its name.
+    /// Checks that the first name selects the guard, that later names do not change it, and that the guard gets the
+    /// earlier events.
     #[test]
     fn a_response_has_one_guard_whenever_its_model_is_named() {
         let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"b\"\n[[model.guard]]\ndetector = \"periodic\"\n\

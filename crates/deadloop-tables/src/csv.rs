@@ -1,6 +1,6 @@
-//! Frames as CSV files, without cells that a spreadsheet would run.
+//! Data frames as CSV files, without cells that a spreadsheet would run as formulas.
 //!
-//! An infinite number is `never`. A missing value is an empty cell.
+//! Infinite numbers are written as `never`, and missing values as empty cells.
 
 use std::io::{Read, Write};
 
@@ -9,27 +9,29 @@ use polars::prelude::{AnyValue, Column, DataFrame};
 use crate::formula::{remove_escape, unrunnable};
 use crate::schema::{CellType, ColumnDoc, Float, Int, Text, Type};
 
-/// A CSV file being written.
+/// Writer of data frames to a CSV file.
 pub struct CsvWriter<W: Write> {
     file: csv::Writer<W>,
-    headed: bool,
+    /// Whether the header was written.
+    is_header_written: bool,
 }
 
 impl<W: Write> CsvWriter<W> {
-    /// Creates a writer of a file.
+    /// Returns a writer to `to`.
     pub fn new(to: W) -> Self {
         Self {
             file: csv::Writer::from_writer(to),
-            headed: false,
+            is_header_written: false,
         }
     }
 
-    /// Writes the rows of a frame, after the header if it is the first frame.
+    /// Writes the rows of a frame, with a header before the first frame.
     ///
     /// # Errors
+    ///
     /// The rows cannot be written.
     pub fn write(&mut self, frame: &DataFrame) -> Result<(), csv::Error> {
-        if !std::mem::replace(&mut self.headed, true) {
+        if !std::mem::replace(&mut self.is_header_written, true) {
             self.file.write_record(
                 frame
                     .get_column_names()
@@ -45,16 +47,17 @@ impl<W: Write> CsvWriter<W> {
         Ok(())
     }
 
-    /// Writes the rest and returns the inner writer.
+    /// Flushes the file and returns the inner writer.
     ///
     /// # Errors
-    /// The rest cannot be written.
+    ///
+    /// The file cannot be written.
     pub fn finish(self) -> Result<W, csv::Error> {
         self.file.into_inner().map_err(|e| e.into_error().into())
     }
 }
 
-/// Formats a cell for a file.
+/// Formats a cell for a CSV file.
 fn format_cell(column: &Column, row: usize) -> String {
     let value = column.get(row).unwrap_or(AnyValue::Null);
     match value.get_str() {
@@ -63,7 +66,9 @@ fn format_cell(column: &Column, row: usize) -> String {
     }
 }
 
-/// Returns a cell as text. Numbers are the shortest text that reads back exactly. `None` if the cell is empty.
+/// Formats a cell as text. `None` if it is empty.
+///
+/// Numbers are written with the fewest digits that read back exactly.
 pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
     match value {
         AnyValue::Int64(n) => Some(n.to_string()),
@@ -72,7 +77,7 @@ pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
     }
 }
 
-/// Formats a number for a table. An infinite one is `never`.
+/// Formats a number for a table. Infinite numbers are `never`.
 pub fn number(x: f64) -> String {
     if x.is_infinite() {
         "never".into()
@@ -81,9 +86,10 @@ pub fn number(x: f64) -> String {
     }
 }
 
-/// Reads a CSV file whose columns have these types. Other columns are text.
+/// Reads a CSV file. `types` has the types of some columns, and all others are text.
 ///
 /// # Errors
+///
 /// The file cannot be read, or a row has more or fewer cells than the header.
 pub fn read_csv(from: impl Read, types: &[ColumnDoc]) -> Result<DataFrame, csv::Error> {
     let mut reader = csv::Reader::from_reader(from);

@@ -1,16 +1,16 @@
-//! Protection of CSV cells from being run by spreadsheets.
+//! Escaping of CSV cells that spreadsheets would run as formulas.
 //!
-//! Ids and names of models come from outside, and most spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as
-//! a formula. Such a cell is written with a leading `'`, which those programs read as a mark of text. deadloop removes
-//! the mark when it reads the table. Numbers are left unchanged, and so are labels.csv and splits.csv: other tools read
-//! them, and an id there must equal the id of a transcript.
+//! Ids and model names come from outside, and most spreadsheets run a cell that begins with `=`, `+`, `-` or `@` as a
+//! formula. Such a cell is written with a leading `'`, which marks text in those programs and is removed when deadloop
+//! reads the table. Numbers are not escaped, nor are labels.csv and splits.csv, because other tools read those files
+//! and their ids must equal those of transcripts.
 
 use std::borrow::Cow;
 
 /// Escapes text that a spreadsheet would run as a formula.
 pub fn unrunnable(text: &str) -> Cow<'_, str> {
     let runs = begins_formula(text) && !is_number(text);
-    // Text that looks escaped is escaped too, or reading would remove its own mark.
+    // Text that looks escaped is escaped too, since reading would remove its leading quote.
     if runs || text.strip_prefix('\'').is_some_and(looks_escaped) {
         Cow::Owned(format!("'{text}"))
     } else {
@@ -18,7 +18,7 @@ pub fn unrunnable(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Removes the escape of a cell.
+/// Returns a cell's text without its escape.
 pub(crate) fn remove_escape(cell: &str) -> &str {
     let inner = cell.strip_prefix('\'').filter(|rest| looks_escaped(rest));
     inner.unwrap_or(cell)

@@ -1,15 +1,15 @@
-//! Tables as frames of polars: their schemas, and their files in CSV and Parquet.
+//! Tables as data frames of polars, with their schemas and their CSV and Parquet files.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the columns of a table in one list: name, type, unit, meaning | [`schema!`], [`table_row!`], [`Schema`] |
-//! | a frame, and the cells of a column of it | [`DataFrame`], [`texts`], [`ints`], [`floats`] |
-//! | the join of two frames | [`join`] |
-//! | a frame as CSV, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`unrunnable`] |
-//! | a frame as Parquet | [`ParquetWriter`], [`read_parquet`] |
-//! | the rows of any Parquet file as JSON, lists and structs too | [`ParquetRows`] |
+//! | declaration of a table's columns: name, type, unit, meaning | [`schema!`], [`table_row!`], [`Schema`] |
+//! | data frames, and the cells of their columns | [`DataFrame`], [`texts`], [`ints`], [`floats`] |
+//! | joins of two frames | [`join`] |
+//! | CSV files, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`unrunnable`] |
+//! | Parquet files | [`ParquetWriter`], [`read_parquet`] |
+//! | rows of any Parquet file as JSON | [`ParquetRows`] |
 //!
-//! No other crate depends on polars. This crate handles no paths: it reads and writes files that its callers opened.
+//! No other crate depends on polars. This crate handles no paths, but reads and writes files opened by its callers.
 
 #![deny(
     clippy::print_stderr,
@@ -32,7 +32,7 @@ pub use polars_ops::prelude::JoinType;
 pub use rows::{ParquetError, RowOfValues, RowsError};
 pub use schema::{ColumnDoc, Schema, SchemaField, Type, floats, ints, join, texts};
 
-/// The types of cells, as [`schema!`] and [`table_row!`] name them.
+/// The types of cells, under the names used in [`schema!`] and [`table_row!`].
 pub mod cell {
     pub use crate::schema::{CellType, Float, Int, Text};
 }

@@ -1,4 +1,4 @@
-//! [`Schema`]: the columns of a table in one list.
+//! [`Schema`]: the columns of a table, declared in one list.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub enum Type {
     Text,
     /// Whole numbers.
     Int,
-    /// Numbers. Infinite ones are `never` in CSV.
+    /// Numbers. Infinite numbers are `never` in CSV.
     Float,
 }
 
@@ -32,7 +32,7 @@ impl Type {
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDoc {
-    /// The name. A `*` stands for names that a run decides.
+    /// The name. A `*` stands for names that depend on the run.
     pub name: String,
     /// The type of the cells.
     pub of: Type,
@@ -42,18 +42,18 @@ pub struct ColumnDoc {
     pub about: String,
 }
 
-/// A function that makes a column from rows.
-type MakeColumn<R> = dyn Fn(&[R]) -> Column + Send;
+/// Function that builds a column from rows.
+type ColumnBuilder<R> = dyn Fn(&[R]) -> Column + Send;
 
-/// A column, and the function that makes its cells from rows of `R`.
+/// A column, with the function that builds its cells from rows of type `R`.
 pub struct SchemaField<R> {
-    /// The description.
+    /// The description of the column.
     pub doc: ColumnDoc,
-    column: Box<MakeColumn<R>>,
+    column: Box<ColumnBuilder<R>>,
 }
 
 impl<R> SchemaField<R> {
-    /// Makes a column of cells of type `T`. The macro [`schema!`](crate::schema!) calls this.
+    /// Returns a column whose cells of type `T` are built by `cell`. Called by the macro [`schema!`](crate::schema!).
     pub fn new<T: CellType>(
         name: impl Into<String>,
         unit: impl Into<String>,
@@ -74,7 +74,7 @@ impl<R> SchemaField<R> {
     }
 }
 
-/// The columns of a table in order. Its rows are made from values of `R`.
+/// The columns of a table in order. Its rows are built from values of type `R`.
 pub struct Schema<R>(Vec<SchemaField<R>>);
 
 impl<R> FromIterator<SchemaField<R>> for Schema<R> {
@@ -99,19 +99,19 @@ impl<R> Extend<SchemaField<R>> for Schema<R> {
 }
 
 impl<R> Schema<R> {
-    /// Returns the list without the column of this name.
+    /// Returns the schema without the column of this name.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.0.retain(|field| field.doc.name != name);
         self
     }
 
-    /// Returns the descriptions of the columns.
+    /// Returns the descriptions of all columns.
     pub fn described(&self) -> Vec<ColumnDoc> {
         self.0.iter().map(|field| field.doc.clone()).collect()
     }
 
-    /// Makes a frame from rows.
+    /// Builds a data frame from rows.
     pub fn frame(&self, rows: &[R]) -> DataFrame {
         let columns = self.0.iter().map(|field| (field.column)(rows)).collect();
         // The names of a list differ, and each column has a cell for each row.
@@ -123,19 +123,19 @@ impl<R> Schema<R> {
 pub trait CellType: Sized {
     /// The type as a value.
     const TYPE: Type;
-    /// A cell in memory. `None` if it is empty.
+    /// The value of a cell in memory. `None` for an empty cell.
     type Value: Default + Clone;
-    /// Makes a column of cells.
+    /// Builds a column from cells.
     fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column;
-    /// Reads a column. A missing column has no cells.
+    /// Reads the values of a column. A missing column has none.
     fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f>;
 }
 
-/// A cell of text.
+/// A text cell.
 pub struct Text(Option<String>);
-/// A cell of a whole number.
+/// A cell with a whole number.
 pub struct Int(Option<i64>);
-/// A cell of a number.
+/// A cell with a number.
 pub struct Float(Option<f64>);
 
 impl CellType for Text {
@@ -184,7 +184,7 @@ impl CellType for Float {
     }
 }
 
-macro_rules! cells {
+macro_rules! cell_conversions {
     ($($cell:ident: $($from:ty = |$value:ident| $to:expr),*;)*) => {$($(
         impl From<$from> for $cell {
             fn from($value: $from) -> Self {
@@ -200,7 +200,7 @@ macro_rules! cells {
     )*)*};
 }
 
-cells! {
+cell_conversions! {
     Text: &str = |text| Some(text.to_owned()), String = |text| Some(text), &String = |text| Some(text.clone()),
         Arc<str> = |text| Some(text.to_string()), &Arc<str> = |text| Some(text.to_string());
     Int: u64 = |n| i64::try_from(n).ok(), i64 = |n| Some(n), bool = |is| Some(is.into());
@@ -228,7 +228,7 @@ pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> impl Iterator<Item = Opti
     cells.into_iter().flat_map(|cells| cells.iter())
 }
 
-/// Joins the rows of two frames by a column of both, in the order of `rows`. Empty if a frame lacks the column.
+/// Joins two frames by the column `key` of both, in the row order of `rows`. Empty if a frame lacks the column.
 pub fn join(rows: &DataFrame, others: &DataFrame, key: &str, how: JoinType) -> DataFrame {
     let mut how = JoinArgs::new(how);
     how.maintain_order = MaintainOrderJoin::Left;
@@ -236,8 +236,9 @@ pub fn join(rows: &DataFrame, others: &DataFrame, key: &str, how: JoinType) -> D
     joined.unwrap_or_default()
 }
 
-/// Makes a [`Schema`] from the type of a row and the columns: name, type, unit in square brackets, meaning, and the
-/// cell of a row. A cell of another type than its column does not compile.
+/// Builds a [`Schema`] from a row type and its columns. A column has a name, a type, an optional unit in square
+/// brackets, a meaning, and the cell of a row. Code in which the cell's type differs from the column's does not
+/// compile.
 ///
 /// ```
 /// use deadloop_tables::{ints, schema};
@@ -272,8 +273,9 @@ macro_rules! schema {
     };
 }
 
-/// A row of a table as a struct. Each field is a column with its name, type and description. The struct has `schema()`,
-/// which describes the table, and `read()`, which reads the rows of a frame. A missing column reads as empty.
+/// Declares a table's row as a struct, whose fields are the columns with their names, types and descriptions. The
+/// struct gets `schema()`, which returns the columns, and `read()`, which reads the rows of a frame. Missing columns
+/// are read as empty.
 ///
 /// ```
 /// deadloop_tables::table_row! {

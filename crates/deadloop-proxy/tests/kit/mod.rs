@@ -1,4 +1,4 @@
-//! A server that does as it is told, a proxy before it, and a client that reads everything.
+//! Helpers for the tests of the proxy: a scripted server, a proxy before it, and a client that reads everything.
 
 #![allow(dead_code, reason = "no test asks for all of it")]
 #![allow(
@@ -20,7 +20,7 @@ use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Guards, RECOMMENDED, Settings};
 use deadloop_proxy::{Proxy, ProxyOptions, Stopper};
 
-/// A server; what it does with a request is the test's.
+/// Starts a server whose handling of requests is given by the test.
 pub(crate) fn server(
     serve: impl Fn(String, Vec<u8>, TcpStream) + Send + Sync + 'static,
 ) -> SocketAddr {
@@ -39,7 +39,7 @@ pub(crate) fn server(
     at
 }
 
-/// The head and the body of a request, which has a length or chunks.
+/// Reads the head and the body of a request, which has a length or chunks.
 pub(crate) fn request(stream: &TcpStream) -> (String, Vec<u8>) {
     let mut reader = BufReader::new(stream);
     let head = head_of(&mut reader);
@@ -51,7 +51,7 @@ pub(crate) fn request(stream: &TcpStream) -> (String, Vec<u8>) {
     (head, body)
 }
 
-/// The length of the body that a head announces, or 0.
+/// Returns the length of the body given in a head, or 0.
 fn length(head: &str) -> usize {
     let head = head.to_lowercase();
     let mut lines = head.lines();
@@ -65,7 +65,7 @@ pub(crate) fn head_of(reader: &mut impl BufRead) -> String {
     head
 }
 
-/// What stands in chunks, and whether the last one came.
+/// Decodes chunks. Returns their content, and whether the last chunk has arrived.
 pub(crate) fn chunks(reader: &mut impl BufRead) -> (Vec<u8>, bool) {
     let mut all = Vec::new();
     loop {
@@ -88,7 +88,7 @@ pub(crate) fn chunks(reader: &mut impl BufRead) -> (Vec<u8>, bool) {
     }
 }
 
-/// A proxy that is running.
+/// A running proxy.
 pub(crate) struct Running {
     pub(crate) at: SocketAddr,
     pub(crate) metrics: SocketAddr,
@@ -97,21 +97,21 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// What its address for metrics says.
+    /// Returns the text of `/metrics`.
     pub(crate) fn metrics(&self) -> String {
         let (head, body, _) = get(self.metrics, "GET /metrics HTTP/1.1\r\nHost: me\r\n\r\n");
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         String::from_utf8(body).unwrap()
     }
 
-    /// Fails if the metrics have no such line.
+    /// Asserts that the metrics have this line.
     #[track_caller]
     pub(crate) fn counts(&self, line: &str) {
         let metrics = self.metrics();
         assert!(metrics.lines().any(|one| one == line), "{metrics}");
     }
 
-    /// A client that has sent this.
+    /// Connects a client and sends these bytes.
     pub(crate) fn client(&self, request: &str) -> TcpStream {
         let mut client = TcpStream::connect(self.at).unwrap();
         client.write_all(request.as_bytes()).unwrap();
@@ -119,12 +119,12 @@ impl Running {
     }
 }
 
-/// A server that answers every request with this.
+/// Starts a server that sends these bytes to every request.
 pub(crate) fn saying(answer: String) -> SocketAddr {
     server(move |_, _, mut stream| stream.write_all(answer.as_bytes()).unwrap())
 }
 
-/// An address at which nobody listens.
+/// Returns an address without a listener.
 pub(crate) fn nowhere() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
@@ -160,7 +160,7 @@ pub(crate) fn guarded(
     }
 }
 
-/// Head, body and whether the body is whole.
+/// Sends a request. Returns the head and body of the response, and whether the body is complete.
 pub(crate) fn get(at: SocketAddr, request: &str) -> (String, Vec<u8>, bool) {
     let mut stream = TcpStream::connect(at).unwrap();
     stream.write_all(request.as_bytes()).unwrap();

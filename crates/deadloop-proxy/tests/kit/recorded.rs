@@ -1,4 +1,4 @@
-//! A server that keeps what it got, byte for byte, and a reader of it that is as plain as can be: the twin of the proxy's.
+//! A server that records the bytes it receives, and a simple reference parser for them.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -18,7 +18,7 @@ pub(crate) struct Case {
     pub(crate) server: Vec<String>,
 }
 
-/// All rows.
+/// Returns all rows.
 pub(crate) fn cases() -> Vec<Case> {
     #[derive(Deserialize)]
     struct Table {
@@ -29,10 +29,10 @@ pub(crate) fn cases() -> Vec<Case> {
     table.case
 }
 
-/// What came on each connection that has ended, in their order.
+/// The bytes received on each closed connection, in order.
 pub(crate) type Record = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A server that answers each request with what it saw of it.
+/// Starts a server that answers each request with its own reading of it.
 pub(crate) fn recorder() -> (SocketAddr, Record) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (at, record) = (listener.local_addr().unwrap(), Record::default());
@@ -62,8 +62,8 @@ pub(crate) fn recorder() -> (SocketAddr, Record) {
     (at, record)
 }
 
-/// The one request that stands in these bytes: method, target, bytes of the body. Panics where another reader could see
-/// something else in them.
+/// Parses the single request in these bytes: method, target and number of body bytes. Panics where another reader could understand
+/// something else.
 pub(crate) fn seen(bytes: &[u8]) -> String {
     let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
         return "a head that is cut".into();
@@ -107,7 +107,7 @@ pub(crate) fn seen(bytes: &[u8]) -> String {
     format!("{method} {target} {size}")
 }
 
-/// How many bytes stand in chunks that are all there is.
+/// Returns the number of bytes in chunks, which must be complete.
 fn chunks(mut rest: &[u8]) -> Option<usize> {
     let mut all = 0;
     loop {

@@ -1,12 +1,14 @@
-//! Decides whether a text is left out. Undecided text waits.
+//! [`FilterMachine`]: decides whether a text is removed.
+//!
+//! The text waits until the decision.
 
-use crate::marks::{is_blank, is_same_char};
+use crate::marks::{equal_chars, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, size};
+use crate::registry::{TextRepair, usize_of};
 use deadloop_detect::harness::Params;
 
 deadloop_detect::words! {
-    /// The place in a text where a phrase must be: the parameter `anchor`.
+    /// The required position of a phrase in the text, from the parameter `anchor`.
     pub(super) enum PhraseAnchor {
         Start = "start",
         Whole = "whole",
@@ -14,42 +16,42 @@ deadloop_detect::words! {
     }
 }
 
-/// The decision about the text.
+/// The decision about a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FilterDecision {
-    /// Undecided.
-    Open,
-    /// The text passes.
-    Passes,
-    /// The whole text is left out.
-    Out,
+    /// No decision yet.
+    Undecided,
+    /// The text passes unchanged.
+    Keep,
+    /// The whole text is removed.
+    Remove,
 }
 
 /// The filter of one text.
 pub(super) struct FilterMachine {
     phrases: Vec<Vec<char>>,
     anchor: PhraseAnchor,
-    fold: bool,
+    ignore_case: bool,
     max_chars: usize,
-    hold: usize,
+    max_waiting_chars: usize,
 
-    known: FilterDecision,
-    /// The text so far, while it waits.
+    decision: FilterDecision,
+    /// The text so far, while it is undecided.
     text: String,
     /// The length of `text` in chars.
     chars: usize,
-    /// The length of the text without the blanks around it, in chars.
-    body: usize,
-    /// The length of the text without the blanks before it, in chars.
-    since: usize,
-    /// The indices of the phrases that the text may still begin with, for `start` and `whole`.
-    alive: Vec<usize>,
-    /// The length, in chars, of a phrase that was found at its required place.
+    /// The length of the text without surrounding whitespace, in chars.
+    trimmed_chars: usize,
+    /// The length of the text without leading whitespace, in chars.
+    left_trimmed_chars: usize,
+    /// For the anchors `start` and `whole`, the indices of the phrases that the text may still begin with.
+    candidates: Vec<usize>,
+    /// The length of a phrase found at its required position, in chars.
     found: Option<usize>,
-    /// For `any`, the number of chars of each phrase that the text so far ends with.
+    /// For the anchor `any`, the number of chars of each phrase that the text so far ends with.
     matched: Vec<usize>,
-    /// For each phrase, its [`failure_table`](Self::failure_table).
-    back: Vec<Vec<usize>>,
+    /// The [`failure_table`](Self::failure_table) of each phrase.
+    failure_tables: Vec<Vec<usize>>,
     work: u64,
 }
 
@@ -61,22 +63,22 @@ impl FilterMachine {
             .collect();
         let mut machine = Self {
             anchor: PhraseAnchor::named(params.text("anchor")).unwrap_or(PhraseAnchor::Start),
-            fold: params.text("case") == "ignore",
-            max_chars: size(params, "max_chars"),
-            hold: size(params, "hold"),
-            known: FilterDecision::Open,
+            ignore_case: params.text("case") == "ignore",
+            max_chars: usize_of(params, "max_chars"),
+            max_waiting_chars: usize_of(params, "hold"),
+            decision: FilterDecision::Undecided,
             text: String::new(),
             chars: 0,
-            body: 0,
-            since: 0,
-            alive: (0..phrases.len()).collect(),
+            trimmed_chars: 0,
+            left_trimmed_chars: 0,
+            candidates: (0..phrases.len()).collect(),
             found: None,
             matched: vec![0; phrases.len()],
-            back: Vec::new(),
+            failure_tables: Vec::new(),
             phrases,
             work: 0,
         };
-        machine.back = machine
+        machine.failure_tables = machine
             .phrases
             .iter()
             .map(|phrase| machine.failure_table(phrase))
@@ -84,75 +86,75 @@ impl FilterMachine {
         machine
     }
 
-    /// Returns the failure table of Knuth, Morris and Pratt: for each beginning of the phrase, the length of the
-    /// longest shorter beginning that it also ends with.
+    /// Returns the failure table of Knuth, Morris and Pratt: for each prefix of the phrase, the length of its longest
+    /// proper prefix that is also its suffix.
     fn failure_table(&self, phrase: &[char]) -> Vec<usize> {
         let mut borders = vec![0; phrase.len() + 1];
         for end in 1..phrase.len() {
             let mut length = borders[end];
-            while length > 0 && !self.is_same(phrase[length], phrase[end]) {
+            while length > 0 && !self.chars_match(phrase[length], phrase[end]) {
                 length = borders[length];
             }
-            borders[end + 1] = length + usize::from(self.is_same(phrase[length], phrase[end]));
+            borders[end + 1] = length + usize::from(self.chars_match(phrase[length], phrase[end]));
         }
         borders
     }
 
-    fn is_same(&self, a: char, b: char) -> bool {
-        is_same_char(a, b, self.fold)
+    fn chars_match(&self, a: char, b: char) -> bool {
+        equal_chars(a, b, self.ignore_case)
     }
 
     fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
-        match self.known {
-            FilterDecision::Out => return,
-            FilterDecision::Passes => return out.text(c.encode_utf8(&mut [0; 4])),
-            FilterDecision::Open => {}
+        match self.decision {
+            FilterDecision::Remove => return,
+            FilterDecision::Keep => return out.text(c.encode_utf8(&mut [0; 4])),
+            FilterDecision::Undecided => {}
         }
         self.text.push(c);
         self.chars += 1;
-        if self.since > 0 || !is_blank(c) {
+        if self.left_trimmed_chars > 0 || !is_whitespace(c) {
             match self.anchor {
-                PhraseAnchor::Any => self.take_anywhere(c),
-                PhraseAnchor::Start | PhraseAnchor::Whole => self.take_at_start(c),
+                PhraseAnchor::Any => self.match_anywhere(c),
+                PhraseAnchor::Start | PhraseAnchor::Whole => self.match_at_start(c),
             }
-            self.since += 1;
-            if !is_blank(c) {
-                self.body = self.since;
+            self.left_trimmed_chars += 1;
+            if !is_whitespace(c) {
+                self.trimmed_chars = self.left_trimmed_chars;
             }
         }
         self.decide(out);
     }
 
-    /// Takes a char, for phrases at the start of the text.
-    fn take_at_start(&mut self, c: char) {
-        let at = self.since;
-        self.work += self.alive.len() as u64;
-        let (phrases, fold) = (&self.phrases, self.fold);
-        self.alive.retain(|i| {
+    /// Adds a char to the matches of phrases at the start of the text.
+    fn match_at_start(&mut self, c: char) {
+        let at = self.left_trimmed_chars;
+        self.work += self.candidates.len() as u64;
+        let (phrases, fold) = (&self.phrases, self.ignore_case);
+        self.candidates.retain(|i| {
             let next = phrases[*i].get(at);
-            next.is_some_and(|a| is_same_char(*a, c, fold))
+            next.is_some_and(|a| equal_chars(*a, c, fold))
         });
-        for phrase in &self.alive {
+        for phrase in &self.candidates {
             if self.phrases[*phrase].len() == at + 1 {
                 self.found = Some(at + 1);
             }
         }
     }
 
-    /// Takes a char, for phrases anywhere in the text.
-    fn take_anywhere(&mut self, c: char) {
+    /// Adds a char to the matches of phrases anywhere in the text.
+    fn match_anywhere(&mut self, c: char) {
         for i in 0..self.phrases.len() {
             let mut length = self.matched[i];
-            while length > 0 && !self.is_same(self.phrases[i][length], c) {
-                length = self.back[i][length];
+            while length > 0 && !self.chars_match(self.phrases[i][length], c) {
+                length = self.failure_tables[i][length];
                 self.work += 1;
             }
-            length += usize::from(self.is_same(self.phrases[i][length], c));
+            length += usize::from(self.chars_match(self.phrases[i][length], c));
             self.work += 1;
             if length == self.phrases[i].len() {
                 self.found = Some(length);
-                length = self.back[i][length];
+                length = self.failure_tables[i][length];
             }
             self.matched[i] = length;
         }
@@ -160,23 +162,23 @@ impl FilterMachine {
 
     /// Decides as soon as further text cannot change the decision.
     fn decide(&mut self, out: &mut MeaningParts) {
-        let too_long = self.max_chars > 0 && self.body > self.max_chars;
+        let too_long = self.max_chars > 0 && self.trimmed_chars > self.max_chars;
         let another = match self.anchor {
-            PhraseAnchor::Start => self.found.is_none() && self.alive.is_empty(),
+            PhraseAnchor::Start => self.found.is_none() && self.candidates.is_empty(),
             // The text is longer than every phrase that it begins with.
             PhraseAnchor::Whole => {
-                self.alive.is_empty() && self.found.is_none_or(|n| self.body > n)
+                self.candidates.is_empty() && self.found.is_none_or(|n| self.trimmed_chars > n)
             }
             PhraseAnchor::Any => false,
         };
         let certain =
             self.anchor != PhraseAnchor::Whole && self.found.is_some() && self.max_chars == 0;
         if certain {
-            self.known = FilterDecision::Out;
+            self.decision = FilterDecision::Remove;
             self.text = String::new();
             self.chars = 0;
-        } else if too_long || another || self.chars > self.hold {
-            self.known = FilterDecision::Passes;
+        } else if too_long || another || self.chars > self.max_waiting_chars {
+            self.decision = FilterDecision::Keep;
             out.text(&std::mem::take(&mut self.text));
             self.chars = 0;
         }
@@ -190,7 +192,7 @@ impl TextRepair for FilterMachine {
 
     fn finish(&mut self, out: &mut MeaningParts) {
         let found = match self.anchor {
-            PhraseAnchor::Whole => self.found == Some(self.body),
+            PhraseAnchor::Whole => self.found == Some(self.trimmed_chars),
             PhraseAnchor::Start | PhraseAnchor::Any => self.found.is_some(),
         };
         if !found {

@@ -1,17 +1,17 @@
-//! `filter`: keeps pseudo answers and confirmations out of the context.
+//! `filter`: removes pseudo answers and confirmations from the context.
 //!
 //! "好的，收到您的指令" ("yes, I have received your instructions") is not an analysis, and a user's "I'm done" is not content.
-//! A text with such a phrase is left out as a whole. Any other text passes unchanged.
+//! A text with such a phrase is removed completely. Any other text passes unchanged.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the combinations that are rejected | here |
+//! | parameters, and the rejected combinations | this module |
 //! | presets and their sources | `presets.toml` |
-//! | the decision and its moment | `machine` |
+//! | the decision about a text | `machine` |
 
 use deadloop_detect::harness::{PHRASE_LISTS, Param, Params, Refusal, phrases};
 
-use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer};
 
 mod machine;
 
@@ -31,13 +31,13 @@ static PARAMS: &[Param] = &[
     Param::count("max_chars", 60, 0..=1_000_000)
         .unit("chars")
         .doc("longest text that is left out, blanks around it aside; 0: no bound"),
-    Param::count("hold", 65_536, HOLD).unit("chars").doc("the most that waits; then all passes"),
+    Param::count("hold", 65_536, super::registry::HOLD_RANGE).unit("chars").doc("the most that waits; then all passes"),
 ];
 
-/// The longest phrase, in chars.
+/// The maximum length of a phrase, in chars.
 const MAX_CHARS: usize = 256;
 
-/// Rejects a filter without phrases, and phrases that are too long or have blanks around them.
+/// Rejects a filter without phrases, and phrases that are too long or surrounded by whitespace.
 fn check(params: &Params) -> Result<(), Refusal> {
     let phrases = phrases(params);
     if phrases.is_empty() {

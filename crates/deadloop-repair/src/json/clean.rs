@@ -1,29 +1,29 @@
-//! Prepares text for the tolerant parser.
+//! Preparation of text for the tolerant parser.
 //!
-//! It removes a code fence and comments, and mends single quotes, raw line ends and escapes that JSON does not have.
+//! Removes a code fence and comments, and repairs single quotes, raw line ends and invalid escapes.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Returns the text without the opening of a code fence and without comments, with double quotes and proper escapes.
-/// Other text before the JSON stays, so that the parser rejects it: the beginning of the JSON would be a guess, since
-/// other text may contain `{}` too.
+/// Returns the text without an opening code fence and comments, with double quotes and valid escapes.
+///
+/// Other text before the JSON is kept, so that the parser rejects it. That text may contain `{}` too, so the beginning
+/// of the JSON would be a guess.
 pub(super) fn clean(text: &str) -> String {
     let mut rest = strip_fence(text).unwrap_or(text).chars().peekable();
-    let mut all = String::with_capacity(text.len());
+    let mut output = String::with_capacity(text.len());
     while let Some(c) = rest.next() {
         match (c, rest.peek()) {
             ('/', Some('/')) => while rest.next_if(|c| *c != '\n').is_some() {},
             ('/', Some('*')) => skip_comment(&mut rest),
-            ('"' | '\'', _) => read_string(c, &mut rest, &mut all),
-            _ => all.push(c),
+            ('"' | '\'', _) => read_string(c, &mut rest, &mut output),
+            _ => output.push(c),
         }
     }
-    all
+    output
 }
 
-/// Returns the text after the opening of a code fence and its language. `None` if there is no fence or no JSON begins
-/// after it.
+/// Returns the text after an opening code fence and its language. `None` if there is no fence before JSON.
 fn strip_fence(text: &str) -> Option<&str> {
     let inside = text.trim_start().strip_prefix("```")?;
     let inside = inside.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
@@ -31,7 +31,7 @@ fn strip_fence(text: &str) -> Option<&str> {
     inside.starts_with(['{', '[']).then_some(inside)
 }
 
-/// Skips a comment. `rest` begins with the `*` after `/`.
+/// Skips a comment, from the `*` at the start of `rest`.
 fn skip_comment(rest: &mut Peekable<Chars>) {
     let mut last = ' ';
     rest.next();
@@ -43,46 +43,47 @@ fn skip_comment(rest: &mut Peekable<Chars>) {
     }
 }
 
-/// Reads a string up to its closing quote. `rest` begins after the opening `quote`.
-fn read_string(quote: char, rest: &mut Peekable<Chars>, all: &mut String) {
-    all.push('"');
+/// Reads the rest of a string up to its closing `quote`, and appends it to `output`.
+fn read_string(quote: char, rest: &mut Peekable<Chars>, output: &mut String) {
+    output.push('"');
     while let Some(c) = rest.next() {
         match c {
-            '\\' => escape(rest, all),
-            '\n' => all.push_str("\\n"),
-            '\r' => all.push_str("\\r"),
-            '\t' => all.push_str("\\t"),
-            '\0'..='\u{1f}' => all.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c if c == quote => return all.push('"'),
-            '"' => all.push_str("\\\""),
-            c => all.push(c),
+            '\\' => read_escape(rest, output),
+            '\n' => output.push_str("\\n"),
+            '\r' => output.push_str("\\r"),
+            '\t' => output.push_str("\\t"),
+            '\0'..='\u{1f}' => output.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if c == quote => return output.push('"'),
+            '"' => output.push_str("\\\""),
+            c => output.push(c),
         }
     }
 }
 
-/// Reads an escape. `rest` begins after the backslash. A backslash that does not begin an escape stands for itself.
-fn escape(rest: &mut Peekable<Chars>, all: &mut String) {
+/// Reads an escape after its backslash, and appends it to `output`. A backslash that begins no valid escape is taken
+/// literally.
+fn read_escape(rest: &mut Peekable<Chars>, output: &mut String) {
     match rest.peek() {
         Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => {
-            all.push('\\');
-            all.extend(rest.next());
+            output.push('\\');
+            output.extend(rest.next());
         }
-        Some('\'') => all.extend(rest.next()),
+        Some('\'') => output.extend(rest.next()),
         Some('u') => {
             let mut ahead = rest.clone().skip(1);
             let digits: String = ahead.by_ref().take(4).collect();
             let whole = digits.chars().count() == 4;
             let hex = digits.chars().all(|c| c.is_ascii_hexdigit());
             // The end of the text may cut the escape. The closer then leaves it out.
-            all.push_str(if hex { "\\" } else { "\\\\" });
+            output.push_str(if hex { "\\" } else { "\\\\" });
             if hex && !whole {
-                all.push('u');
-                all.extend(rest.skip(1));
+                output.push('u');
+                output.extend(rest.skip(1));
             }
         }
         // The end of the text cuts the escape.
-        None => all.push('\\'),
-        Some(_) => all.push_str("\\\\"),
+        None => output.push('\\'),
+        Some(_) => output.push_str("\\\\"),
     }
 }
 

@@ -1,9 +1,8 @@
-//! Closes open brackets and quotes at the end of a text.
+//! [`Closer`]: closes open brackets and quotes at the end of a text.
 //!
-//! Text that is certain passes at once. Text that the end may cut off waits.
-//!
-//! Text is certain if later text cannot change it, such as a whole value or an opening bracket. A comma waits for the
-//! member after it, and a name waits for its value. With `partial = "drop"` a string or number waits for its own end.
+//! Text that later text cannot change is emitted at once, such as a whole value or an opening bracket. Other text
+//! waits: a comma for the next member, and a name for its value. With `partial = "drop"`, a string or number also waits
+//! for its end.
 
 use serde_json::Value;
 
@@ -17,14 +16,14 @@ enum OpenBracket {
 }
 
 impl OpenBracket {
-    fn start(self) -> char {
+    fn opening_char(self) -> char {
         match self {
             Self::Object => '{',
             Self::List => '[',
         }
     }
 
-    fn end(self) -> char {
+    fn closing_char(self) -> char {
         match self {
             Self::Object => '}',
             Self::List => ']',
@@ -32,36 +31,37 @@ impl OpenBracket {
     }
 }
 
-/// The place of the next char in the JSON.
+/// The syntactic slot of the next char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum JsonPlace {
+enum JsonSlot {
     /// A value is expected.
     Value,
-    /// A name is expected, or the end of the object.
+    /// A name or the end of the object is expected.
     Name,
+    /// In a name.
     InName,
-    /// After a name: a colon is expected.
+    /// A colon is expected after a name.
     Colon,
     /// In a string that is a value.
     InText,
     /// In a number or a word such as `true`.
     Scalar,
-    /// After a value.
-    After,
+    /// After a value inside of a bracket.
+    AfterValue,
     /// After the outermost value.
     Done,
-    /// After other text that follows the outermost value: all further text is ignored.
-    Ended,
-    /// Nested too deeply: all text passes unchanged.
+    /// After other text behind the outermost value. All further text is ignored.
+    Ignored,
+    /// Nested too deeply. All text passes unchanged.
     Deep,
 }
 
-/// The part of an escape in a string that has been read.
+/// The state of reading an escape in a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escape {
     None,
     Backslash,
-    /// `\u` and this number of digits.
+    /// After `\u` and this number of digits.
     Unicode(u8),
 }
 
@@ -69,110 +69,111 @@ enum Escape {
 #[derive(Clone, Debug)]
 pub(super) struct Closer {
     keep: bool,
-    hold: usize,
-    frames: Vec<OpenBracket>,
-    place: JsonPlace,
+    max_waiting_chars: usize,
+    brackets: Vec<OpenBracket>,
+    slot: JsonSlot,
     escape: Escape,
-    /// The text that is not certain yet.
+    /// The text that waits.
     held: String,
     /// The length of `held` in chars.
     chars: usize,
-    /// The byte of `held` at which the last escape, number or word begins.
-    begin: usize,
+    /// The byte offset in `held` of the last escape, number or word.
+    token_start: usize,
 }
 
 impl Closer {
-    /// Returns a closer. With `keep`, a string or number that the end cuts is kept. `hold` is the maximum number of
-    /// chars that wait.
-    pub(super) fn new(keep: bool, hold: usize) -> Self {
+    /// Returns a closer. With `keep`, a string or number that the text ends in is kept. At most `max_waiting_chars`
+    /// chars wait.
+    pub(super) fn new(keep: bool, max_waiting_chars: usize) -> Self {
         Self {
             keep,
-            hold,
-            frames: Vec::new(),
-            place: JsonPlace::Value,
+            max_waiting_chars,
+            brackets: Vec::new(),
+            slot: JsonSlot::Value,
             escape: Escape::None,
             held: String::new(),
             chars: 0,
-            begin: 0,
+            token_start: 0,
         }
     }
 
-    /// Returns the number of chars that are not certain yet.
+    /// Returns the number of waiting chars.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
 
-    /// Takes one char. Passes the text that is now certain to `out`.
+    /// Adds a char, and passes the text that is now certain to `out`.
     pub(super) fn push_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
-        match self.place {
-            JsonPlace::Ended => return,
-            JsonPlace::Done if c.is_whitespace() => self.push_certain(c, out),
-            JsonPlace::Done => self.place = JsonPlace::Ended,
-            JsonPlace::Deep => self.push_certain(c, out),
-            JsonPlace::InName | JsonPlace::InText => self.take_string_char(c, out),
-            JsonPlace::Scalar if is_end(c) => {
-                self.place = JsonPlace::After;
-                self.commit(out);
-                self.take_char_between(c, out);
+        match self.slot {
+            JsonSlot::Ignored => return,
+            JsonSlot::Done if c.is_whitespace() => self.emit_char(c, out),
+            JsonSlot::Done => self.slot = JsonSlot::Ignored,
+            JsonSlot::Deep => self.emit_char(c, out),
+            JsonSlot::InName | JsonSlot::InText => self.push_string_char(c, out),
+            JsonSlot::Scalar if ends_scalar(c) => {
+                self.slot = JsonSlot::AfterValue;
+                self.emit_held(out);
+                self.push_syntax_char(c, out);
             }
-            JsonPlace::Scalar => self.hold(c),
-            JsonPlace::Value | JsonPlace::Name | JsonPlace::Colon | JsonPlace::After => {
-                self.take_char_between(c, out)
+            JsonSlot::Scalar => self.hold_char(c),
+            JsonSlot::Value | JsonSlot::Name | JsonSlot::Colon | JsonSlot::AfterValue => {
+                self.push_syntax_char(c, out)
             }
         }
-        if self.chars > self.hold {
-            self.commit(out);
+        if self.chars > self.max_waiting_chars {
+            self.emit_held(out);
         }
     }
 
-    /// Takes the end of the text. Passes the rest, and the brackets and quotes that close it, to `out`. Returns whether
-    /// an object, a list or a string was open.
+    /// Ends the text, and passes the rest and the missing brackets and quotes to `out`. Returns whether an object, a
+    /// list or a string was open.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(&str)) -> bool {
-        let open = !self.frames.is_empty() || self.place == JsonPlace::InText;
-        match self.place {
-            JsonPlace::InText if self.keep => {
+        let open = !self.brackets.is_empty() || self.slot == JsonSlot::InText;
+        match self.slot {
+            JsonSlot::InText if self.keep => {
                 if self.escape != Escape::None {
-                    self.held.truncate(self.begin);
+                    self.held.truncate(self.token_start);
                 }
                 self.held.push('"');
             }
-            JsonPlace::Scalar => self.end_scalar(),
-            JsonPlace::After | JsonPlace::Done | JsonPlace::Deep => {}
-            JsonPlace::Value if self.frames.is_empty() => {}
+            JsonSlot::Scalar => self.end_scalar(),
+            JsonSlot::AfterValue | JsonSlot::Done | JsonSlot::Deep => {}
+            JsonSlot::Value if self.brackets.is_empty() => {}
             _ => self.held.clear(),
         }
-        self.commit(out);
-        if self.place != JsonPlace::Deep {
-            let ends: String = self.frames.drain(..).rev().map(OpenBracket::end).collect();
+        self.emit_held(out);
+        if self.slot != JsonSlot::Deep {
+            let ends = self.brackets.drain(..).rev();
+            let ends: String = ends.map(OpenBracket::closing_char).collect();
             out(&ends);
         }
         open
     }
 
-    fn hold(&mut self, c: char) {
+    fn hold_char(&mut self, c: char) {
         self.held.push(c);
         self.chars += 1;
     }
 
-    fn commit(&mut self, out: &mut impl FnMut(&str)) {
+    fn emit_held(&mut self, out: &mut impl FnMut(&str)) {
         out(&self.held);
         self.held.clear();
         self.chars = 0;
-        self.begin = 0;
+        self.token_start = 0;
     }
 
-    fn push_certain(&mut self, c: char, out: &mut impl FnMut(&str)) {
-        self.hold(c);
-        self.commit(out);
+    fn emit_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        self.hold_char(c);
+        self.emit_held(out);
     }
 
-    /// Takes a char of a string.
-    fn take_string_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
+    /// Adds a char of a string.
+    fn push_string_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
         let before = self.held.len();
-        self.hold(c);
+        self.hold_char(c);
         self.escape = match (self.escape, c) {
             (Escape::None, '\\') => {
-                self.begin = before;
+                self.token_start = before;
                 Escape::Backslash
             }
             (Escape::Backslash, 'u') => Escape::Unicode(0),
@@ -180,90 +181,89 @@ impl Closer {
                 Escape::Unicode(digits + 1)
             }
             (Escape::None, '"') => {
-                return match self.place {
-                    JsonPlace::InName => self.place = JsonPlace::Colon,
+                return match self.slot {
+                    JsonSlot::InName => self.slot = JsonSlot::Colon,
                     _ => self.end_value(out),
                 };
             }
             _ => Escape::None,
         };
-        if self.place == JsonPlace::InText && self.keep && self.escape == Escape::None {
-            self.commit(out);
+        if self.slot == JsonSlot::InText && self.keep && self.escape == Escape::None {
+            self.emit_held(out);
         }
     }
 
-    /// Takes a char outside of strings, numbers and words.
-    fn take_char_between(&mut self, c: char, out: &mut impl FnMut(&str)) {
-        match (self.place, c) {
-            (_, c) if c.is_whitespace() && self.held.is_empty() => self.push_certain(c, out),
-            (_, c) if c.is_whitespace() => self.hold(c),
-            (_, '{') => self.open(OpenBracket::Object, out),
-            (_, '[') => self.open(OpenBracket::List, out),
-            (_, '}') => self.end(OpenBracket::Object, out),
-            (_, ']') => self.end(OpenBracket::List, out),
-            (JsonPlace::After, ',') => {
-                self.hold(c);
-                self.place = self.place_after_comma();
+    /// Adds a char outside of strings, numbers and words.
+    fn push_syntax_char(&mut self, c: char, out: &mut impl FnMut(&str)) {
+        match (self.slot, c) {
+            (_, c) if c.is_whitespace() && self.held.is_empty() => self.emit_char(c, out),
+            (_, c) if c.is_whitespace() => self.hold_char(c),
+            (_, '{') => self.open_bracket(OpenBracket::Object, out),
+            (_, '[') => self.open_bracket(OpenBracket::List, out),
+            (_, '}') => self.close_bracket(OpenBracket::Object, out),
+            (_, ']') => self.close_bracket(OpenBracket::List, out),
+            (JsonSlot::AfterValue, ',') => {
+                self.hold_char(c);
+                self.slot = self.slot_after_comma();
             }
-            (JsonPlace::Name | JsonPlace::Colon, ':') => {
-                self.hold(c);
-                self.place = JsonPlace::Value;
+            (JsonSlot::Name | JsonSlot::Colon, ':') => {
+                self.hold_char(c);
+                self.slot = JsonSlot::Value;
             }
-            (place, '"') => {
-                self.hold(c);
-                let name = match place {
-                    JsonPlace::After => self.place_after_comma() == JsonPlace::Name,
-                    _ => place == JsonPlace::Name,
+            (slot, '"') => {
+                self.hold_char(c);
+                let name = match slot {
+                    JsonSlot::AfterValue => self.slot_after_comma() == JsonSlot::Name,
+                    _ => slot == JsonSlot::Name,
                 };
-                self.place = if name {
-                    JsonPlace::InName
+                self.slot = if name {
+                    JsonSlot::InName
                 } else {
-                    JsonPlace::InText
+                    JsonSlot::InText
                 };
                 if !name && self.keep {
-                    self.commit(out);
+                    self.emit_held(out);
                 }
             }
-            (JsonPlace::After, _) if self.place_after_comma() == JsonPlace::Name => {
-                self.hold(c);
-                self.place = JsonPlace::Name;
+            (JsonSlot::AfterValue, _) if self.slot_after_comma() == JsonSlot::Name => {
+                self.hold_char(c);
+                self.slot = JsonSlot::Name;
             }
-            (JsonPlace::Value | JsonPlace::After, c) if !matches!(c, ',' | ':') => {
-                self.begin = self.held.len();
-                self.hold(c);
-                self.place = JsonPlace::Scalar;
+            (JsonSlot::Value | JsonSlot::AfterValue, c) if !matches!(c, ',' | ':') => {
+                self.token_start = self.held.len();
+                self.hold_char(c);
+                self.slot = JsonSlot::Scalar;
             }
-            _ => self.hold(c),
+            _ => self.hold_char(c),
         }
     }
 
-    /// Returns the place after a comma.
-    fn place_after_comma(&self) -> JsonPlace {
-        match self.frames.last() {
-            Some(OpenBracket::Object) => JsonPlace::Name,
-            _ => JsonPlace::Value,
+    /// Returns the slot after a comma.
+    fn slot_after_comma(&self) -> JsonSlot {
+        match self.brackets.last() {
+            Some(OpenBracket::Object) => JsonSlot::Name,
+            _ => JsonSlot::Value,
         }
     }
 
-    fn open(&mut self, frame: OpenBracket, out: &mut impl FnMut(&str)) {
-        if self.frames.len() == MOST_DEEP {
-            self.place = JsonPlace::Deep;
-            return self.push_certain(frame.start(), out);
+    fn open_bracket(&mut self, bracket: OpenBracket, out: &mut impl FnMut(&str)) {
+        if self.brackets.len() == MOST_DEEP {
+            self.slot = JsonSlot::Deep;
+            return self.emit_char(bracket.opening_char(), out);
         }
-        self.frames.push(frame);
-        self.place = self.place_after_comma();
-        self.push_certain(frame.start(), out);
+        self.brackets.push(bracket);
+        self.slot = self.slot_after_comma();
+        self.emit_char(bracket.opening_char(), out);
     }
 
-    /// Takes a closing bracket, which also closes everything open inside it. A bracket without an opening one is left
-    /// out.
-    fn end(&mut self, frame: OpenBracket, out: &mut impl FnMut(&str)) {
-        if !self.frames.contains(&frame) {
+    /// Adds a closing bracket, which also closes all brackets inside it. A bracket without an opening one is dropped.
+    fn close_bracket(&mut self, bracket: OpenBracket, out: &mut impl FnMut(&str)) {
+        if !self.brackets.contains(&bracket) {
             return;
         }
-        while let Some(open) = self.frames.pop() {
-            self.hold(open.end());
-            if open == frame {
+        while let Some(open) = self.brackets.pop() {
+            self.hold_char(open.closing_char());
+            if open == bracket {
                 break;
             }
         }
@@ -271,26 +271,28 @@ impl Closer {
     }
 
     fn end_value(&mut self, out: &mut impl FnMut(&str)) {
-        self.commit(out);
-        self.place = if self.frames.is_empty() {
-            JsonPlace::Done
+        self.emit_held(out);
+        self.slot = if self.brackets.is_empty() {
+            JsonSlot::Done
         } else {
-            JsonPlace::After
+            JsonSlot::AfterValue
         };
     }
 
-    /// Settles a number or word that the text ends with. A beginning of `true`, `false` or `null` is completed. The
-    /// outermost value is kept as it is, and so is a number with `keep`. Anything else is left out.
+    /// Completes or drops the number or word that the text ends in.
+    ///
+    /// A prefix of `true`, `false` or `null` is completed. The outermost value is kept unchanged, as is a number with
+    /// `keep`. All others are dropped.
     fn end_scalar(&mut self) {
-        let text = self.held.get(self.begin..).unwrap_or("");
+        let text = self.held.get(self.token_start..).unwrap_or("");
         let word = ["true", "false", "null"]
             .into_iter()
             .find(|word| word.starts_with(text));
         let number = serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_number());
         // The end of the text does not cut the outermost value.
-        let whole = self.frames.is_empty() || (self.keep && number);
+        let whole = self.brackets.is_empty() || (self.keep && number);
         if let Some(word) = word {
-            self.held.truncate(self.begin);
+            self.held.truncate(self.token_start);
             self.held.push_str(word);
         } else if !whole {
             self.held.clear();
@@ -299,7 +301,7 @@ impl Closer {
 }
 
 /// Returns whether a number or word ends before this char.
-fn is_end(c: char) -> bool {
+fn ends_scalar(c: char) -> bool {
     c.is_whitespace() || matches!(c, ',' | ':' | '"' | '{' | '}' | '[' | ']')
 }
 

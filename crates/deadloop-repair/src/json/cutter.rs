@@ -1,47 +1,50 @@
-//! Cuts control text: everything from the first mark on is left out.
+//! [`Cutter`]: drops control text, from its first marker to the end.
 
 use crate::marks::{MarkList, MarkMatch};
 use deadloop_detect::harness::JsonScan;
 
-/// Passes text until a mark of control text comes. Strings are tracked, because a mark in a string may not count.
+/// Filter that passes text up to the first control marker. It tracks strings, because markers in strings may be
+/// ignored.
 #[derive(Clone, Debug)]
 pub(super) struct Cutter {
     marks: MarkList,
-    inside: bool,
+    inside_strings: bool,
+    /// The chars that may begin a marker.
     held: Vec<char>,
     scan: JsonScan,
+    /// Whether a marker has ended the text.
     cut: bool,
-    /// Whether the mark at which the text was cut was in a string.
-    cut_inside: bool,
+    /// Whether the marker that ended the text was in a string.
+    is_cut_in_string: bool,
 }
 
 impl Cutter {
-    /// Returns a cutter. With `inside`, marks in strings count as well.
-    pub(super) fn new(marks: &[String], inside: bool) -> Self {
+    /// Returns a cutter for these markers. With `inside_strings`, markers in strings also end the text.
+    pub(super) fn new(marks: &[String], inside_strings: bool) -> Self {
         Self {
             marks: MarkList::new(marks, false),
-            inside,
+            inside_strings,
             held: Vec::new(),
             scan: JsonScan::default(),
             cut: false,
-            cut_inside: false,
+            is_cut_in_string: false,
         }
     }
 
-    /// Returns whether the text was cut at a mark in a string.
-    pub(super) fn cut_inside(&self) -> bool {
-        self.cut_inside
+    /// Returns whether a marker in a string ended the text.
+    pub(super) fn is_cut_in_string(&self) -> bool {
+        self.is_cut_in_string
     }
 
-    /// Takes one char. Passes the chars that are not part of a mark to `out`.
+    /// Adds a char, and passes the chars that are not part of a marker to `out`.
     pub(super) fn push_char(&mut self, c: char, work: &mut u64, out: &mut impl FnMut(char)) {
         *work += 1;
         if self.cut {
             return;
         }
-        let counts = self.inside || !self.scan.is_quoted();
+        let counts = self.inside_strings || !self.scan.is_quoted();
         if self.held.is_empty() && !(counts && self.marks.can_begin_with(c)) {
-            return self.pass(c, out);
+            return self.emit_char(c, out);
         }
         self.held.push(c);
         while !self.held.is_empty() {
@@ -50,29 +53,29 @@ impl Cutter {
                 MarkMatch::Mark(_) => {
                     self.held.clear();
                     self.cut = true;
-                    self.cut_inside = self.scan.is_quoted();
+                    self.is_cut_in_string = self.scan.is_quoted();
                 }
                 MarkMatch::Nothing => {
                     let first = self.held.remove(0);
-                    self.pass(first, out);
+                    self.emit_char(first, out);
                 }
             }
         }
     }
 
-    /// Takes the end of the text. The held back chars are not a mark.
+    /// Ends the text, and passes the held back chars to `out`.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(char)) {
         for c in std::mem::take(&mut self.held) {
-            self.pass(c, out);
+            self.emit_char(c, out);
         }
     }
 
-    /// Returns the number of chars that are held back because they may be the beginning of a mark.
+    /// Returns the number of chars held back because they may begin a marker.
     pub(super) fn held(&self) -> usize {
         self.held.len()
     }
 
-    fn pass(&mut self, c: char, out: &mut impl FnMut(char)) {
+    fn emit_char(&mut self, c: char, out: &mut impl FnMut(char)) {
         self.scan.outside(c);
         out(c);
     }

@@ -1,9 +1,11 @@
-//! The modes of the repairer. Some wait for the whole text.
+//! [`JsonMachine`]: repairs the JSON of one text in one of several modes.
+//!
+//! Some modes wait for the whole text.
 
 use serde::de::IgnoredAny;
 
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, list, size};
+use crate::registry::{TextRepair, texts_of, usize_of};
 use deadloop_detect::harness::Params;
 
 use super::clean::clean;
@@ -12,7 +14,7 @@ use super::cutter::Cutter;
 use super::tolerant;
 
 deadloop_detect::words! {
-    /// The parameter `mode`.
+    /// The mode, from the parameter `mode`.
     pub(super) enum JsonMode {
         Strict = "strict",
         Control = "control",
@@ -27,9 +29,9 @@ pub(super) struct JsonMachine {
     cutter: Cutter,
     closer: Closer,
     refuse_cut: bool,
-    /// Whether arguments with a mark in a string are refused.
-    refuse_inside: bool,
-    hold: usize,
+    /// Whether arguments with a control marker in a string are refused.
+    refuse_control_in_string: bool,
+    max_waiting_chars: usize,
     /// The text so far, in the modes that wait for the whole text.
     text: String,
     /// The length of `text` in chars.
@@ -40,14 +42,15 @@ pub(super) struct JsonMachine {
 
 impl JsonMachine {
     pub(super) fn new(params: &Params) -> Self {
-        let hold = size(params, "hold");
+        let hold = usize_of(params, "hold");
+        let control = texts_of(params, "control");
         Self {
             mode: JsonMode::named(params.text("mode")).unwrap_or(JsonMode::Tolerant),
-            cutter: Cutter::new(&list(params, "control"), params.text("inside") != "keep"),
+            cutter: Cutter::new(&control, params.text("inside") != "keep"),
             closer: Closer::new(params.text("partial") == "keep", hold),
             refuse_cut: params.text("partial") == "refuse",
-            refuse_inside: params.text("inside") == "refuse",
-            hold,
+            refuse_control_in_string: params.text("inside") == "refuse",
+            max_waiting_chars: hold,
             text: String::new(),
             chars: 0,
             too_long: false,
@@ -63,11 +66,11 @@ impl JsonMachine {
                 .cutter
                 .push_char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
             JsonMode::Close => {
-                let mut pass = |part: &str| out.text(part);
+                let mut emit = |part: &str| out.text(part);
                 self.cutter
-                    .push_char(c, work, &mut |c| closer.push_char(c, &mut pass));
+                    .push_char(c, work, &mut |c| closer.push_char(c, &mut emit));
             }
-            JsonMode::Strict | JsonMode::Tolerant if self.chars < self.hold => {
+            JsonMode::Strict | JsonMode::Tolerant if self.chars < self.max_waiting_chars => {
                 self.text.push(c);
                 self.chars += 1;
             }
@@ -85,27 +88,27 @@ impl JsonMachine {
             return None;
         }
         self.work += 4 * self.chars as u64;
-        if self.refuse_inside && self.is_marked_inside(&text) {
+        if self.refuse_control_in_string && self.has_control_in_string(&text) {
             return None;
         }
         if is_json(&text) {
             return Some(text);
         }
-        let mends = self.mode == JsonMode::Tolerant;
-        mends.then(|| self.mend(&text)).flatten()
+        let is_tolerant = self.mode == JsonMode::Tolerant;
+        is_tolerant.then(|| self.recover_json(&text)).flatten()
     }
 
-    /// Returns whether control text is in a string. If so, the text that it replaced is unknown.
-    fn is_marked_inside(&mut self, text: &str) -> bool {
+    /// Returns whether a string contains control text. If so, the text that it replaced is unknown.
+    fn has_control_in_string(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {
             cutter.push_char(c, &mut self.work, &mut |_| {});
         }
-        cutter.cut_inside()
+        cutter.is_cut_in_string()
     }
 
     /// Repairs a text that does not parse. `None` if no JSON can be recovered.
-    fn mend(&mut self, text: &str) -> Option<String> {
+    fn recover_json(&mut self, text: &str) -> Option<String> {
         let (mut cut, mut closed) = (String::new(), String::new());
         for c in text.chars() {
             self.cutter
@@ -122,7 +125,7 @@ impl JsonMachine {
         if is_json(&closed) {
             return Some(closed);
         }
-        tolerant::read(&closed).filter(|json| is_json(json))
+        tolerant::parse_to_json(&closed).filter(|json| is_json(json))
     }
 }
 
@@ -136,15 +139,15 @@ impl TextRepair for JsonMachine {
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
-        let mut pass = |part: &str| out.text(part);
+        let mut emit = |part: &str| out.text(part);
         match self.mode {
             JsonMode::Control => self
                 .cutter
-                .finish(&mut |c| pass(c.encode_utf8(&mut [0; 4]))),
+                .finish(&mut |c| emit(c.encode_utf8(&mut [0; 4]))),
             JsonMode::Close => {
                 let closer = &mut self.closer;
-                self.cutter.finish(&mut |c| closer.push_char(c, &mut pass));
-                self.closer.finish(&mut pass);
+                self.cutter.finish(&mut |c| closer.push_char(c, &mut emit));
+                self.closer.finish(&mut emit);
             }
             JsonMode::Strict | JsonMode::Tolerant => {
                 if let Some(json) = self.take_json() {

@@ -1,23 +1,23 @@
 //! `json`: recovers arguments from broken JSON.
 //!
-//! The arguments of a call are JSON that a model wrote. A limit on tokens may cut them. They may have control text
-//! after them, a raw newline, an escape of another language, or a comment. JSON that is closed by force parses, but may
-//! differ from the intended arguments. The parameter `partial` decides about such JSON.
+//! The arguments of a call are JSON written by a model. A token limit may cut them, and they may contain control text,
+//! raw newlines, escapes of other languages, or comments. JSON that is closed by force parses, but may differ from the
+//! intended arguments. The parameter `partial` determines what happens to it.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the combinations that are rejected | here |
+//! | parameters, and the rejected combinations | this module |
 //! | presets and their sources | `presets.toml` |
 //! | the modes | `machine` |
-//! | cutting control text | `cutter` |
-//! | closing open brackets and quotes | `closer` |
-//! | quotes, escapes and comments, prepared for the tolerant parser | `clean` |
-//! | the tolerant parser, and the output of its result | `tolerant` |
+//! | removal of control text | `cutter` |
+//! | closing of open brackets and quotes | `closer` |
+//! | preparation for the tolerant parser | `clean` |
+//! | the tolerant parser | `tolerant` |
 
 use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::marks::MarkList;
-use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
 
 mod clean;
 mod closer;
@@ -25,7 +25,7 @@ mod cutter;
 mod machine;
 mod tolerant;
 
-/// The deepest nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
+/// The maximum nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
 pub const MOST_DEEP: usize = 120;
 
 repairer! {
@@ -55,14 +55,14 @@ static PARAMS: &[Param] = &[
         ]).doc("marks of control text: all from the first on is left out"),
     Param::word("inside", "cut", &["cut", "keep", "refuse"])
         .doc("control text between quotes: cut as elsewhere, or kept; refuse: nothing is given, for what it stands in place of is not known (modes strict and tolerant)"),
-    Param::count("hold", 1_000_000, HOLD)
+    Param::count("hold", 1_000_000, super::registry::HOLD_RANGE)
         .unit("chars")
         .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
 ];
 
-/// Rejects marks that cannot be told apart, and parameters that the mode cannot follow.
+/// Rejects markers that cannot be distinguished, and parameters that the mode does not support.
 fn check(params: &Params) -> Result<(), Refusal> {
-    if let Some(reason) = MarkList::refuse(&list(params, "control"), false) {
+    if let Some(reason) = MarkList::conflict(&texts_of(params, "control"), false) {
         return Refusal::err("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant");

@@ -1,12 +1,12 @@
-//! Reads text with the tolerant parser jsonc-parser and writes JSON.
+//! Conversion of lenient JSON into JSON, with the parser jsonc-parser.
 //!
-//! The parser accepts missing commas, extra commas, and names without quotes. Numbers are written as they were.
+//! The parser accepts missing and extra commas, and names without quotes. Numbers are written unchanged.
 
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 /// Parses a text and returns it as JSON. `None` if the parser fails.
-pub(super) fn read(text: &str) -> Option<String> {
+pub(super) fn parse_to_json(text: &str) -> Option<String> {
     let options = ParseOptions {
         allow_hexadecimal_numbers: false,
         allow_unary_plus_numbers: false,
@@ -20,8 +20,8 @@ pub(super) fn read(text: &str) -> Option<String> {
     Some(json)
 }
 
-/// Writes a value as JSON. The recursion is bounded: the parser reads at most 512 levels, and its input has at most
-/// [`MOST_DEEP`](super::MOST_DEEP).
+/// Writes a value as JSON. The recursion is bounded, because the input has at most [`MOST_DEEP`](super::MOST_DEEP)
+/// levels, and the parser accepts at most 512.
 fn write_value(value: &Value, json: &mut String) {
     match value {
         Value::StringLit(text) => write_string(&text.value, json),
@@ -74,7 +74,7 @@ mod tests {
             ("{\"a\": \"Paris, \"n\": 1}", None),
             ("", None),
         ] {
-            assert_eq!(read(text).as_deref(), expected, "{text}");
+            assert_eq!(parse_to_json(text).as_deref(), expected, "{text}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! `names`: recovers the name of a tool from a damaged one.
+//! `names`: recovers a tool's name from a damaged one.
 //!
-//! Some servers let control text slip in after a name, as in `get_weather<|channel|>commentary`, and models misspell
-//! names. A name without a near known one passes unchanged, and the caller that runs the tools decides about it.
+//! Some servers add control text to a name, as in `get_weather<|channel|>commentary`, and models misspell names. A name
+//! that resembles no known one passes unchanged, for the caller to handle.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the handling of each char | here |
+//! | parameters, and the handling of each char | this module |
 //! | presets and their sources | `presets.toml` |
 
 use deadloop_detect::harness::{NearestName, Param, Params, Spec};
 
 use super::meaning::MeaningParts;
 use super::registry::{
-    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, list, repairer, size,
+    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, repairer, texts_of, usize_of,
 };
 
 repairer! {
@@ -31,16 +31,16 @@ static PARAMS: &[Param] = &[
         .doc("chars by which a name may differ; one for three letters of the known name at most"),
 ];
 
-/// The longest name that is repaired, in chars. A longer one passes unchanged.
+/// The maximum length of a repaired name, in chars. Longer names pass unchanged.
 const MAX_NAME_CHARS: usize = 256;
 
 /// The repairer of one name.
 struct NameMachine {
     known: NearestName,
-    cut: bool,
+    cuts_at_mark: bool,
     name: String,
     chars: usize,
-    /// Whether the name has ended. Text after it is left out.
+    /// Whether the name has ended. Later text is dropped.
     ended: bool,
     work: u64,
 }
@@ -49,8 +49,8 @@ impl NameMachine {
     fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
         Self {
-            known: NearestName::new(list(params, "known"), fold, size(params, "edits")),
-            cut: params.text("cut") == "mark",
+            known: NearestName::new(texts_of(params, "known"), fold, usize_of(params, "edits")),
+            cuts_at_mark: params.text("cut") == "mark",
             name: String::new(),
             chars: 0,
             ended: false,
@@ -63,7 +63,7 @@ impl TextRepair for NameMachine {
     fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
         for c in chunk.chars() {
             self.work += 1;
-            self.ended |= self.cut && c == '<';
+            self.ended |= self.cuts_at_mark && c == '<';
             if self.ended {
                 continue;
             }

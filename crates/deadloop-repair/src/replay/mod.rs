@@ -1,11 +1,11 @@
-//! `replay`: passes on events after a reconnect, each once and in order, with an end mark.
+//! `replay`: emits events after a reconnect once each and in order, with an end marker.
 //!
-//! After a reconnect, a server may send some events twice. A client that joins the replay with the live stream may get
-//! some out of order. Lost events are not replaced. `judge_events` counts them.
+//! After a reconnect, a server may send some events twice, and a client that joins the replay with the live stream may
+//! get some out of order. Lost events are not replaced, but counted by `judge_events`.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the handling of each event | here |
+//! | parameters, and the handling of each event | this module |
 //! | presets and their sources | `presets.toml` |
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -16,7 +16,7 @@ use deadloop_detect::harness::{Param, Params, Spec};
 
 use super::meaning::Delivery;
 use super::registry::{
-    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, size,
+    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, usize_of,
 };
 
 repairer! {
@@ -41,7 +41,7 @@ static PARAMS: &[Param] = &[
         .doc("always: one end mark, after everything; arrived: end marks as they come"),
 ];
 
-/// The criterion by which two events are equal: the parameter `by`.
+/// The criterion for equal events, from the parameter `by`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventIdentity {
     Id,
@@ -49,21 +49,21 @@ enum EventIdentity {
     Position,
 }
 
-/// The repairer of one row of events.
+/// The repairer of one sequence of events.
 struct EventMachine {
     by: EventIdentity,
     window: usize,
     wait: usize,
-    always: bool,
-    /// The remembered keys.
-    seen: HashSet<u128>,
-    /// The remembered keys, the oldest first.
-    order: VecDeque<u128>,
-    /// The place of the next event to pass.
-    next: u64,
-    /// The events that came too early, by their places.
+    always_emits_done: bool,
+    /// The keys of the latest events.
+    known_keys: HashSet<u128>,
+    /// The keys in `known_keys`, oldest first.
+    keys_by_age: VecDeque<u128>,
+    /// The position of the next event to emit.
+    next_position: u64,
+    /// The events that came too early, by position.
     waiting: BTreeMap<u64, Delivery>,
-    /// The end mark that came.
+    /// The end marker, if it has come.
     done: Option<Delivery>,
 }
 
@@ -75,77 +75,77 @@ impl EventMachine {
                 "position" => EventIdentity::Position,
                 _ => EventIdentity::Id,
             },
-            window: size(params, "window"),
-            wait: size(params, "wait"),
-            always: params.text("done") == "always",
-            seen: HashSet::new(),
-            order: VecDeque::new(),
-            next: params.count("first"),
+            window: usize_of(params, "window"),
+            wait: usize_of(params, "wait"),
+            always_emits_done: params.text("done") == "always",
+            known_keys: HashSet::new(),
+            keys_by_age: VecDeque::new(),
+            next_position: params.count("first"),
             waiting: BTreeMap::new(),
             done: None,
         }
     }
 
-    /// Adds a key. Returns whether it was not among the remembered ones.
-    fn is_new(&mut self, key: u128) -> bool {
-        if !self.seen.insert(key) {
+    /// Remembers a key. Returns whether it was not remembered before.
+    fn remember_key(&mut self, key: u128) -> bool {
+        if !self.known_keys.insert(key) {
             return false;
         }
-        self.order.push_back(key);
-        if self.order.len() > self.window
-            && let Some(oldest) = self.order.pop_front()
+        self.keys_by_age.push_back(key);
+        if self.keys_by_age.len() > self.window
+            && let Some(oldest) = self.keys_by_age.pop_front()
         {
-            self.seen.remove(&oldest);
+            self.known_keys.remove(&oldest);
         }
         true
     }
 
-    fn place(&mut self, place: u64, event: Delivery, out: &mut Vec<Delivery>) {
-        if place < self.next {
+    fn add_at_position(&mut self, position: u64, event: Delivery, out: &mut Vec<Delivery>) {
+        if position < self.next_position {
             return;
         }
-        self.waiting.entry(place).or_insert(event);
-        self.in_order(out);
+        self.waiting.entry(position).or_insert(event);
+        self.emit_in_order(out);
         while self.waiting.len() > self.wait {
-            self.skip(out);
+            self.skip_missing(out);
         }
     }
 
-    /// Passes the events before which no event is missing.
-    fn in_order(&mut self, out: &mut Vec<Delivery>) {
-        while let Some(event) = self.waiting.remove(&self.next) {
+    /// Emits the waiting events before which no event is missing.
+    fn emit_in_order(&mut self, out: &mut Vec<Delivery>) {
+        while let Some(event) = self.waiting.remove(&self.next_position) {
             out.push(event);
-            self.next = self.next.saturating_add(1);
+            self.next_position = self.next_position.saturating_add(1);
         }
     }
 
-    /// Gives up the missing event and passes the first waiting one.
-    fn skip(&mut self, out: &mut Vec<Delivery>) {
-        if let Some((place, event)) = self.waiting.pop_first() {
+    /// Skips the missing event and emits the first waiting one.
+    fn skip_missing(&mut self, out: &mut Vec<Delivery>) {
+        if let Some((position, event)) = self.waiting.pop_first() {
             out.push(event);
-            self.next = place.saturating_add(1);
-            self.in_order(out);
+            self.next_position = position.saturating_add(1);
+            self.emit_in_order(out);
         }
     }
 }
 
 impl EventRepair for EventMachine {
     fn push(&mut self, event: Delivery, out: &mut Vec<Delivery>) {
-        if event.done && self.always {
+        if event.done && self.always_emits_done {
             self.done.get_or_insert(event);
             return;
         }
         match (self.by, &event.id, event.position) {
-            (EventIdentity::Position, _, Some(place)) => self.place(place, event, out),
+            (EventIdentity::Position, _, Some(place)) => self.add_at_position(place, event, out),
             (EventIdentity::Id, Some(id), _) => {
                 let key = xxh3_128(id.as_bytes());
-                if self.is_new(key) {
+                if self.remember_key(key) {
                     out.push(event);
                 }
             }
             (EventIdentity::Hash, ..) => {
                 let key = xxh3_128(event.text.as_bytes());
-                if self.is_new(key) {
+                if self.remember_key(key) {
                     out.push(event);
                 }
             }
@@ -156,9 +156,9 @@ impl EventRepair for EventMachine {
 
     fn finish(&mut self, out: &mut Vec<Delivery>) {
         while !self.waiting.is_empty() {
-            self.skip(out);
+            self.skip_missing(out);
         }
-        if self.always {
+        if self.always_emits_done {
             let mark = || Delivery {
                 done: true,
                 ..Delivery::default()
@@ -168,6 +168,6 @@ impl EventRepair for EventMachine {
     }
 
     fn held(&self) -> usize {
-        self.order.len() + self.waiting.len() + usize::from(self.done.is_some())
+        self.keys_by_age.len() + self.waiting.len() + usize::from(self.done.is_some())
     }
 }

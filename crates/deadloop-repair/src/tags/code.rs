@@ -1,89 +1,92 @@
-//! Separates code from text: spans between backticks in a line, and fences.
+//! [`CodeScanner`]: separates code from text, in spans between backticks and in fences.
 //!
-//! A tag in code is shown as text, and is not an action.
+//! A tag in code is text rather than an action.
 
-/// A stretch of the stream, as far as it is certain.
+/// A piece of the stream that is certain to be code or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum CodePiece {
     /// A char outside of code.
     Plain(char),
-    /// Code, with its backticks.
+    /// A code span, with its backticks.
     Code(String),
-    /// Code, and a char after it that is still to be read.
-    Then(String, char),
-    /// Backticks without closing ones, and the text after them, still to be read.
-    Open(String, String),
+    /// A code span, and a following char that is still to be scanned.
+    CodeThen(String, char),
+    /// Backticks without closing ones, and the following text, which is still to be scanned.
+    Unclosed(String, String),
 }
 
-/// The longest span in chars. A span is held back until it is closed, and ends with its line at the latest.
+/// The maximum length of a code span, in chars. A span is held back until it is closed, at most to the end of its line.
 const MAX_SPAN_CHARS: usize = 1000;
 
 /// The minimum number of backticks of a fence.
 const MIN_FENCE_TICKS: usize = 3;
 
-/// The code spans and fences of the text outside of actions.
+/// Scanner of code spans and fences in the text outside of actions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CodeScanner {
-    /// Whether the line has only blanks so far.
-    begun: bool,
-    /// Inside a fence, the number of backticks at the beginning of the line. The inner value is `None` if other text
-    /// comes first.
+    /// Whether the current line has a char other than whitespace.
+    is_line_begun: bool,
+    /// The state inside a fence: the number of backticks at the start of the line, `None` after other text. The outer
+    /// `None` is outside of fences.
     fence: Option<Option<usize>>,
-    /// A possible span, from its first backtick on, and its length in chars.
+    /// The possible code span so far.
     held: String,
+    /// The length of `held` in chars.
     chars: usize,
-    /// Whether the held backticks are the first of their line.
-    first: bool,
-    /// The number of backticks that open the span. 0 while they are still being counted.
-    open: usize,
+    /// Whether the held backticks are the first text of their line.
+    at_start: bool,
+    /// The number of backticks that open the span. 0 while they are being counted.
+    opening: usize,
     /// The length of the current run of backticks.
     run: usize,
 }
 
 impl CodeScanner {
-    /// Takes one char.
+    /// Adds a char, and returns the piece that is now certain, if any.
     pub(super) fn push_char(&mut self, c: char) -> Option<CodePiece> {
         if self.fence.is_some() {
-            return Some(self.in_fence(c));
+            return Some(self.push_fence_char(c));
         }
         if !self.held.is_empty() {
-            return self.in_span(c);
+            return self.push_span_char(c);
         }
         if c != '`' {
-            self.take_action_char(c);
+            self.push_action_char(c);
             return Some(CodePiece::Plain(c));
         }
-        self.first = !self.begun;
-        self.take_action_char(c);
-        (self.open, self.run, self.chars) = (0, 1, 1);
+        self.at_start = !self.is_line_begun;
+        self.push_action_char(c);
+        (self.opening, self.run, self.chars) = (0, 1, 1);
         self.held.push(c);
         None
     }
 
-    /// Takes a char of an action, which is not code.
-    pub(super) fn take_action_char(&mut self, c: char) {
-        self.begun = match c {
+    /// Adds a char of an action, which is never code.
+    pub(super) fn push_action_char(&mut self, c: char) {
+        self.is_line_begun = match c {
             '\n' => false,
-            ' ' | '\t' => self.begun,
+            ' ' | '\t' => self.is_line_begun,
             _ => true,
         };
     }
 
-    /// Returns the text that is held back at the end of the stream.
-    pub(super) fn end(&mut self) -> Option<CodePiece> {
+    /// Returns the next piece that is held back at the end of the stream, if any.
+    pub(super) fn finish(&mut self) -> Option<CodePiece> {
         match self.held.is_empty() {
             true => None,
-            false if self.open > 0 && self.run == self.open => Some(CodePiece::Code(self.take())),
+            false if self.opening > 0 && self.run == self.opening => {
+                Some(CodePiece::Code(self.take_held()))
+            }
             false => Some(self.take_unclosed()),
         }
     }
 
-    /// Returns the number of chars that are held back because they may become a span.
+    /// Returns the number of chars held back because they may become a span.
     pub(super) fn held(&self) -> usize {
         if self.held.is_empty() { 0 } else { self.chars }
     }
 
-    fn in_fence(&mut self, c: char) -> CodePiece {
+    fn push_fence_char(&mut self, c: char) -> CodePiece {
         let ticks = self.fence.flatten();
         self.fence = match (c, ticks) {
             // The line of closing backticks belongs to the fence.
@@ -94,22 +97,22 @@ impl CodeScanner {
             (_, Some(ticks @ MIN_FENCE_TICKS..)) => Some(Some(ticks)),
             _ => Some(None),
         };
-        self.begun = c != '\n';
+        self.is_line_begun = c != '\n';
         CodePiece::Code(c.to_string())
     }
 
-    fn in_span(&mut self, c: char) -> Option<CodePiece> {
+    fn push_span_char(&mut self, c: char) -> Option<CodePiece> {
         if c == '`' {
             self.run += 1;
-        } else if self.open == 0 && self.first && self.run >= MIN_FENCE_TICKS {
+        } else if self.opening == 0 && self.at_start && self.run >= MIN_FENCE_TICKS {
             self.fence = Some((c == '\n').then_some(0));
             self.held.push(c);
-            self.take_action_char(c);
-            return Some(CodePiece::Code(self.take()));
-        } else if self.open == 0 {
-            (self.open, self.run) = (self.run, 0);
-        } else if self.run == self.open {
-            return Some(CodePiece::Then(self.take(), c));
+            self.push_action_char(c);
+            return Some(CodePiece::Code(self.take_held()));
+        } else if self.opening == 0 {
+            (self.opening, self.run) = (self.run, 0);
+        } else if self.run == self.opening {
+            return Some(CodePiece::CodeThen(self.take_held(), c));
         } else {
             self.run = 0;
         }
@@ -119,16 +122,16 @@ impl CodeScanner {
         over.then(|| self.take_unclosed())
     }
 
-    fn take(&mut self) -> String {
+    fn take_held(&mut self) -> String {
         self.chars = 0;
         std::mem::take(&mut self.held)
     }
 
     fn take_unclosed(&mut self) -> CodePiece {
-        let held = self.take();
+        let held = self.take_held();
         let ticks = held.bytes().take_while(|byte| *byte == b'`').count();
         let (ticks, rest) = held.split_at(ticks);
-        CodePiece::Open(ticks.to_owned(), rest.to_owned())
+        CodePiece::Unclosed(ticks.to_owned(), rest.to_owned())
     }
 }
 
@@ -143,7 +146,7 @@ mod tests {
         loop {
             let piece = match left.pop() {
                 Some(c) => code.push_char(c),
-                None => match code.end() {
+                None => match code.finish() {
                     None => return told.replace("][", ""),
                     piece => piece,
                 },
@@ -152,11 +155,11 @@ mod tests {
                 None => {}
                 Some(CodePiece::Plain(c)) => told.push(c),
                 Some(CodePiece::Code(text)) => told += &format!("[{text}]"),
-                Some(CodePiece::Then(text, c)) => {
+                Some(CodePiece::CodeThen(text, c)) => {
                     told += &format!("[{text}]");
                     left.push(c);
                 }
-                Some(CodePiece::Open(ticks, rest)) => {
+                Some(CodePiece::Unclosed(ticks, rest)) => {
                     told += &ticks;
                     left.extend(rest.chars().rev());
                 }

@@ -1,4 +1,4 @@
-//! The fields of an action: the tags inside it.
+//! [`split_content`]: separates the fields of an action, which are tags inside it.
 
 use super::lexer::{Lexeme, Lexer};
 use super::machine::StrayRule;
@@ -7,22 +7,22 @@ use super::tag::{KnownTags, TagRole};
 /// The content of an action, split into fields and other text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ActionContent {
-    /// The names of the fields and their values, without blanks around the values.
+    /// The names and values of the fields. Values have no surrounding whitespace.
     pub(super) fields: Vec<(String, String)>,
     /// The text outside of the fields.
     pub(super) content: String,
-    /// Whether a tag of a field had no partner.
+    /// Whether some field tag had no partner.
     pub(super) torn: bool,
-    /// Whether there is a tag in `content`.
+    /// Whether `content` has a tag.
     pub(super) tagged: bool,
 }
 
-/// Splits the content of an action. With `ends`, a field without a closing tag ends at the next field, or with the
-/// action. With [`StrayRule::Keep`] tags without a partner are text.
+/// Splits the content of an action into fields and other text. With `loose`, a field without a closing
+/// tag loose at the next field or with the action. With [`StrayRule::Keep`], tags without a partner are text.
 pub(super) fn split_content(
     body: &str,
     names: &KnownTags,
-    ends: bool,
+    loose: bool,
     stray: StrayRule,
     work: &mut u64,
 ) -> ActionContent {
@@ -34,34 +34,34 @@ pub(super) fn split_content(
     *work += body.len() as u64;
 
     let mut reader = ContentReader {
-        keep: stray == StrayRule::Keep,
+        keeps_stray_tags: stray == StrayRule::Keep,
         open: None,
-        inside: ActionContent::default(),
+        content: ActionContent::default(),
     };
     for lexeme in lexemes {
         let written = match lexeme {
             Lexeme::Text(text) => {
-                reader.add(&text);
+                reader.add_text(&text);
                 continue;
             }
             Lexeme::Tag(written) => written,
         };
-        match names.tag(&written, work).map(|tag| (tag.role, tag.closing)) {
-            Some((TagRole::Field(field), true)) if reader.is(field) => reader.close(names),
-            Some((TagRole::Field(_), true)) => reader.stray(&written),
-            Some((TagRole::Field(field), false)) => reader.opens(field, written, ends, names),
-            Some((TagRole::Action(_), _)) | None => reader.tag(&written),
+        match names.find(&written, work).map(|t| (t.role, t.closing)) {
+            Some((TagRole::Field(field), true)) if reader.is_open(field) => reader.end_field(names),
+            Some((TagRole::Field(_), true)) => reader.add_stray_tag(&written),
+            Some((TagRole::Field(field), false)) => reader.open_field(field, written, loose, names),
+            Some((TagRole::Action(_), _)) | None => reader.add_other_tag(&written),
         }
     }
-    if ends {
-        reader.close(names)
+    if loose {
+        reader.end_field(names)
     } else {
-        reader.give_up()
+        reader.abandon_field()
     }
-    reader.inside
+    reader.content
 }
 
-/// An open field: its index, its opening tag, and its text so far.
+/// A field whose closing tag has not come: its index, opening tag and value so far.
 struct OpenField {
     field: usize,
     tag: String,
@@ -70,61 +70,62 @@ struct OpenField {
 
 /// The state of reading an action's content.
 struct ContentReader {
-    keep: bool,
+    keeps_stray_tags: bool,
     open: Option<OpenField>,
-    inside: ActionContent,
+    content: ActionContent,
 }
 
 impl ContentReader {
-    fn is(&self, field: usize) -> bool {
+    fn is_open(&self, field: usize) -> bool {
         self.open.as_ref().is_some_and(|open| open.field == field)
     }
 
-    fn add(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         match &mut self.open {
             Some(open) => open.value.push_str(text),
-            None => self.inside.content.push_str(text),
+            None => self.content.content.push_str(text),
         }
     }
 
-    /// Takes a tag that is not a field. The tag is text.
-    fn tag(&mut self, written: &str) {
-        self.inside.tagged |= self.open.is_none();
-        self.add(written);
+    /// Adds a tag that is not a field, as text.
+    fn add_other_tag(&mut self, written: &str) {
+        self.content.tagged |= self.open.is_none();
+        self.add_text(written);
     }
 
-    fn stray(&mut self, written: &str) {
-        self.inside.torn = true;
-        if self.keep {
-            self.add(written);
+    fn add_stray_tag(&mut self, written: &str) {
+        self.content.torn = true;
+        if self.keeps_stray_tags {
+            self.add_text(written);
         }
     }
 
-    /// Begins a field. Without `ends`, an open field cannot end at another field, so the tag is text of the open field.
-    fn opens(&mut self, field: usize, tag: String, ends: bool, names: &KnownTags) {
-        if self.open.is_some() && !ends {
-            self.inside.torn = true;
-            return self.add(&tag);
+    /// Begins a field. Unless `loose`, an open field cannot end at another one, so the tag is part of its
+    /// text.
+    fn open_field(&mut self, field: usize, tag: String, loose: bool, names: &KnownTags) {
+        if self.open.is_some() && !loose {
+            self.content.torn = true;
+            return self.add_text(&tag);
         }
-        self.close(names);
+        self.end_field(names);
         let value = String::new();
         self.open = Some(OpenField { field, tag, value });
     }
 
-    fn close(&mut self, names: &KnownTags) {
+    fn end_field(&mut self, names: &KnownTags) {
         if let Some(open) = self.open.take() {
             let name = names.name(TagRole::Field(open.field)).to_owned();
-            self.inside
+            self.content
                 .fields
                 .push((name, open.value.trim().to_owned()));
         }
     }
 
-    /// Gives up the open field: it never closed, so its text is content.
-    fn give_up(&mut self) {
+    /// Turns a field that was never closed into text.
+    fn abandon_field(&mut self) {
         if let Some(open) = self.open.take() {
-            self.stray(&open.tag);
-            self.inside.content.push_str(&open.value);
+            self.add_stray_tag(&open.tag);
+            self.content.content.push_str(&open.value);
         }
     }
 }

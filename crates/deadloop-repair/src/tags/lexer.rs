@@ -1,27 +1,27 @@
-//! Finds tags in a stream of chars: `<name>`, `</name>` and `<name attributes>`.
+//! [`Lexer`]: finds tags in a stream of chars: `<name>`, `</name>` and `<name attributes>`.
 //!
 //! Everything else is text.
 
-/// A piece of the stream.
+/// A lexeme of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Lexeme {
     /// Text outside of tags.
     Text(String),
-    /// A tag, known or unknown, as written.
+    /// A tag as written, known or unknown.
     Tag(String),
 }
 
 /// Lexer of tags in a stream.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lexer {
-    /// Text that may become a tag: it begins with `<` and has no other `<`.
+    /// The text that may become a tag. It begins with `<` and has no other `<`.
     held: String,
     /// The length of `held` in chars.
     chars: usize,
-    place: LexerState,
+    state: LexerState,
 }
 
-/// The place of the last char in a tag.
+/// The position of the last char in a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum LexerState {
     /// Outside of tags.
@@ -33,60 +33,60 @@ enum LexerState {
     Slash,
     /// In the name.
     Name,
-    /// After the name and a blank.
+    /// After the name and whitespace.
     Attributes,
 }
 
-/// The longest tag, in chars.
+/// The maximum length of a tag, in chars.
 const MAX_TAG_CHARS: usize = 256;
 
 impl Lexer {
-    /// Takes one char. Passes the lexemes that are now certain to `out`.
+    /// Adds a char, and passes the lexemes that are now certain to `out`.
     pub(super) fn push_char(&mut self, c: char, out: &mut impl FnMut(Lexeme)) {
         if c == '<' {
-            self.release(out);
-            self.hold(c, LexerState::Open);
+            self.emit_held(out);
+            self.hold_char(c, LexerState::Open);
             return;
         }
-        let next = match (self.place, c) {
+        let next = match (self.state, c) {
             (LexerState::Text, _) => LexerState::Text,
             (LexerState::Open, '/') => LexerState::Slash,
-            (LexerState::Open | LexerState::Slash, c) if is_first(c) => LexerState::Name,
-            (LexerState::Name, c) if is_inner(c) => LexerState::Name,
+            (LexerState::Open | LexerState::Slash, c) if can_begin_name(c) => LexerState::Name,
+            (LexerState::Name, c) if can_continue_name(c) => LexerState::Name,
             (LexerState::Name, c) if c.is_whitespace() => LexerState::Attributes,
             (LexerState::Attributes, c) if c != '>' => LexerState::Attributes,
             (LexerState::Name | LexerState::Attributes, '>') => {
                 self.held.push(c);
-                self.place = LexerState::Text;
+                self.state = LexerState::Text;
                 self.chars = 0;
                 return out(Lexeme::Tag(std::mem::take(&mut self.held)));
             }
             _ => LexerState::Text,
         };
-        self.hold(c, next);
-        if self.place == LexerState::Text || self.chars > MAX_TAG_CHARS {
-            self.release(out);
+        self.hold_char(c, next);
+        if self.state == LexerState::Text || self.chars > MAX_TAG_CHARS {
+            self.emit_held(out);
         }
     }
 
-    /// Takes the end of the stream. The held back text is not a tag.
+    /// Ends the stream, and passes the held back text to `out`.
     pub(super) fn finish(&mut self, out: &mut impl FnMut(Lexeme)) {
-        self.release(out);
+        self.emit_held(out);
     }
 
-    /// Returns the number of chars that are held back because they may become a tag.
+    /// Returns the number of chars held back because they may become a tag.
     pub(super) fn held(&self) -> usize {
         self.chars
     }
 
-    fn hold(&mut self, c: char, place: LexerState) {
+    fn hold_char(&mut self, c: char, state: LexerState) {
         self.held.push(c);
         self.chars += 1;
-        self.place = place;
+        self.state = state;
     }
 
-    fn release(&mut self, out: &mut impl FnMut(Lexeme)) {
-        self.place = LexerState::Text;
+    fn emit_held(&mut self, out: &mut impl FnMut(Lexeme)) {
+        self.state = LexerState::Text;
         self.chars = 0;
         if !self.held.is_empty() {
             out(Lexeme::Text(std::mem::take(&mut self.held)));
@@ -95,12 +95,12 @@ impl Lexer {
 }
 
 /// Returns whether a name can begin with this char.
-pub(super) fn is_first(c: char) -> bool {
+pub(super) fn can_begin_name(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Returns whether a name can contain this char after its first.
-pub(super) fn is_inner(c: char) -> bool {
+/// Returns whether a name can contain this char after the first.
+pub(super) fn can_continue_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
 }
 

@@ -1,11 +1,11 @@
-//! Turns tags and text into actions.
+//! [`TagMachine`]: converts tags and text into actions.
 //!
-//! Text outside of actions passes at once. An action waits for its end.
+//! Text outside of actions is emitted at once. An action waits for its end.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::meaning::{Action, MeaningParts};
-use crate::registry::{TextRepair, size};
+use crate::registry::{TextRepair, usize_of};
 use deadloop_detect::harness::Params;
 
 use super::code::{CodePiece, CodeScanner};
@@ -15,7 +15,7 @@ use super::requirements::ActionRequirements;
 use super::tag::{KnownTags, Tag, TagRole};
 
 deadloop_detect::words! {
-    /// The end of an action without a closing tag: the parameter `close`.
+    /// The end of an action without a closing tag, from the parameter `close`.
     pub(super) enum UnclosedRule {
         Refuse = "refuse",
         Next = "next",
@@ -24,7 +24,7 @@ deadloop_detect::words! {
 }
 
 deadloop_detect::words! {
-    /// The tag whose number counts, the opening or the closing one: the parameter `numbers`.
+    /// The tag whose number counts, opening or closing, from the parameter `numbers`.
     pub(super) enum NumberRule {
         First = "first",
         Second = "second",
@@ -33,20 +33,20 @@ deadloop_detect::words! {
 }
 
 deadloop_detect::words! {
-    /// The treatment of known tags without a partner: the parameter `stray`.
+    /// The treatment of known tags without a partner, from the parameter `stray`.
     pub(super) enum StrayRule {
         Keep = "keep",
         Drop = "drop",
-        /// Such tags are left out, and so is an action that contains one.
+        /// Drops such tags, and actions that contain one.
         Refuse = "refuse",
     }
 }
 
-/// A part of the text that waits. The first part is an opening tag.
+/// A part of the waiting text, which begins with an opening tag.
 #[derive(Clone, Debug)]
 enum PendingPart {
     Text(String),
-    /// A tag that opens an action, and the index of the part that closes it.
+    /// An opening tag of an action, and the index of the part that closes it.
     Open(Tag, Option<usize>),
     Closing(Tag),
 }
@@ -55,31 +55,32 @@ enum PendingPart {
 pub(super) struct TagMachine {
     names: KnownTags,
     close: UnclosedRule,
-    last: bool,
+    pairs_with_last: bool,
     numbers: NumberRule,
     stray: StrayRule,
     needs: ActionRequirements,
-    /// Whether a whole action waits for the next tag, in case its closing tag came too early: the parameter `settle`.
-    later: bool,
+    /// Whether a complete action waits for the next tag, in case its closing tag came too early. From the parameter
+    /// `settle`.
+    emits_later: bool,
     max_open: usize,
 
-    /// The tracker of code, if the parameter `code` is `text`.
+    /// The scanner for code, if the parameter `code` is `text`.
     code: Option<CodeScanner>,
     lexer: Lexer,
     parts: Vec<PendingPart>,
     /// The length of all parts in chars.
     chars: usize,
-    /// The indices of the parts that are open tags, by [`TagKey`].
-    open: BTreeMap<TagKey, VecDeque<usize>>,
+    /// The indices of the parts that are unclosed opening tags, by [`TagKey`].
+    open_tags: BTreeMap<TagKey, VecDeque<usize>>,
     /// The last action, with `settle = "later"`. While it waits, no tag is open.
-    waits: Option<PendingAction>,
+    pending: Option<PendingAction>,
     work: u64,
 }
 
-/// The common part of an opening tag and its closing tag: their role and, if numbers must agree, their number.
+/// The role and number shared by an opening tag and its closing tag. The number is set only if numbers must agree.
 type TagKey = (TagRole, Option<u32>);
 
-/// An action that is whole and has not been passed on yet.
+/// A complete action that was not emitted yet.
 struct PendingAction {
     key: TagKey,
     action: Action,
@@ -91,85 +92,85 @@ impl TagMachine {
         Self {
             names: KnownTags::new(params),
             close: UnclosedRule::named(params.text("close")).unwrap_or(UnclosedRule::Refuse),
-            last: params.text("pair") == "last",
+            pairs_with_last: params.text("pair") == "last",
             numbers: NumberRule::named(params.text("numbers")).unwrap_or(NumberRule::Refuse),
             stray: StrayRule::named(params.text("stray")).unwrap_or(StrayRule::Keep),
             needs: ActionRequirements::new(params),
-            later: params.text("settle") == "later",
-            max_open: size(params, "max_open"),
+            emits_later: params.text("settle") == "later",
+            max_open: usize_of(params, "max_open"),
             code: (params.text("code") == "text").then(CodeScanner::default),
             lexer: Lexer::default(),
             parts: Vec::new(),
             chars: 0,
-            open: BTreeMap::new(),
-            waits: None,
+            open_tags: BTreeMap::new(),
+            pending: None,
             work: 0,
         }
     }
 
-    /// Takes a char. Checks first whether it is code.
+    /// Adds a char, after checking whether it is code.
     fn push_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
         let outside = self.parts.is_empty();
         match self.code.as_mut() {
             None => self.lex_char(c, out),
             Some(code) if !outside => {
-                code.take_action_char(c);
+                code.push_action_char(c);
                 self.lex_char(c, out);
             }
             Some(code) => {
                 if let Some(piece) = code.push_char(c) {
-                    self.take_piece(piece, out);
+                    self.push_code_piece(piece, out);
                 }
             }
         }
     }
 
-    fn take_piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
+    fn push_code_piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
         match piece {
             CodePiece::Plain(c) => self.lex_char(c, out),
-            CodePiece::Code(code) => self.pass_code(&code, out),
-            CodePiece::Then(code, c) => {
-                self.pass_code(&code, out);
+            CodePiece::Code(code) => self.emit_code(&code, out),
+            CodePiece::CodeThen(code, c) => {
+                self.emit_code(&code, out);
                 self.push_char(c, out);
             }
-            CodePiece::Open(ticks, rest) => {
+            CodePiece::Unclosed(ticks, rest) => {
                 ticks.chars().for_each(|c| self.lex_char(c, out));
                 rest.chars().for_each(|c| self.push_char(c, out));
             }
         }
     }
 
-    /// Passes on code as text. The text that the lexer holds is not a tag, because a backtick came before its end.
-    fn pass_code(&mut self, code: &str, out: &mut MeaningParts) {
+    /// Emits code as text. The text held by the lexer is not a tag, since a backtick came before its end.
+    fn emit_code(&mut self, code: &str, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.finish(&mut |lexeme| self.take_lexeme(lexeme, out));
+        lexer.finish(&mut |lexeme| self.push_lexeme(lexeme, out));
         self.lexer = lexer;
-        self.take_text(code, out);
+        self.push_text(code, out);
     }
 
     fn lex_char(&mut self, c: char, out: &mut MeaningParts) {
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.push_char(c, &mut |lexeme| self.take_lexeme(lexeme, out));
+        lexer.push_char(c, &mut |lexeme| self.push_lexeme(lexeme, out));
         self.lexer = lexer;
     }
 
-    fn take_lexeme(&mut self, lexeme: Lexeme, out: &mut MeaningParts) {
+    fn push_lexeme(&mut self, lexeme: Lexeme, out: &mut MeaningParts) {
         match lexeme {
-            Lexeme::Text(text) => self.take_text(&text, out),
-            Lexeme::Tag(written) => match self.names.tag(&written, &mut self.work) {
+            Lexeme::Text(text) => self.push_text(&text, out),
+            Lexeme::Tag(written) => match self.names.find(&written, &mut self.work) {
                 Some(tag) => match tag.role {
-                    // `split` finds the fields once the action is whole.
-                    TagRole::Field(_) => self.take_text(&written, out),
-                    TagRole::Action(_) if tag.closing => self.take_closing(tag, out),
-                    TagRole::Action(_) => self.take_opening(tag, out),
+                    // `split_content` finds the fields once the action is whole.
+                    TagRole::Field(_) => self.push_text(&written, out),
+                    TagRole::Action(_) if tag.closing => self.push_closing(tag, out),
+                    TagRole::Action(_) => self.push_opening(tag, out),
                 },
-                None => self.take_text(&written, out),
+                None => self.push_text(&written, out),
             },
         }
     }
 
-    fn take_text(&mut self, text: &str, out: &mut MeaningParts) {
+    fn push_text(&mut self, text: &str, out: &mut MeaningParts) {
         if self.parts.is_empty() {
             return out.text(text);
         }
@@ -180,7 +181,7 @@ impl TagMachine {
         self.count_waiting(text, out);
     }
 
-    /// Counts text that was added. Text that is too long for an action stops waiting.
+    /// Counts added text. Text that is too long for an action stops waiting.
     fn count_waiting(&mut self, added: &str, out: &mut MeaningParts) {
         self.chars += added.chars().count();
         if self.chars > self.max_open {
@@ -188,36 +189,36 @@ impl TagMachine {
         }
     }
 
-    /// Takes a known tag without a partner, outside of actions. If it closes the waiting action a second time, that
-    /// action is in doubt and is dropped.
-    fn take_unpaired(&mut self, tag: &Tag, out: &mut MeaningParts) {
-        let key = self.key(tag);
+    /// Handles a known tag without a partner outside of actions. A second closing tag makes the waiting action
+    /// uncertain, so that it is dropped.
+    fn handle_unpaired(&mut self, tag: &Tag, out: &mut MeaningParts) {
+        let key = self.tag_key(tag);
         let doubled = |waiting: &mut PendingAction| tag.closing && waiting.key == key;
-        if self.waits.take_if(doubled).is_none() {
-            self.release(out);
+        if self.pending.take_if(doubled).is_none() {
+            self.emit_pending(out);
         }
         if self.stray == StrayRule::Keep {
             out.text(&tag.written);
         }
     }
 
-    /// Passes on the waiting action.
-    fn release(&mut self, out: &mut MeaningParts) {
-        if let Some(waiting) = self.waits.take() {
+    /// Emits the waiting action.
+    fn emit_pending(&mut self, out: &mut MeaningParts) {
+        if let Some(waiting) = self.pending.take() {
             out.action(waiting.action);
         }
     }
 
-    fn take_opening(&mut self, tag: Tag, out: &mut MeaningParts) {
-        self.release(out);
+    fn push_opening(&mut self, tag: Tag, out: &mut MeaningParts) {
+        self.emit_pending(out);
         let written = tag.written.clone();
         match self.close {
             UnclosedRule::Next if !self.parts.is_empty() => self.end_waiting(true, out),
-            UnclosedRule::End if !self.parts.is_empty() => return self.take_text(&written, out),
+            UnclosedRule::End if !self.parts.is_empty() => return self.push_text(&written, out),
             _ => {}
         }
-        let key = self.key(&tag);
-        self.open
+        let key = self.tag_key(&tag);
+        self.open_tags
             .entry(key)
             .or_default()
             .push_back(self.parts.len());
@@ -225,9 +226,9 @@ impl TagMachine {
         self.count_waiting(&written, out);
     }
 
-    fn take_closing(&mut self, tag: Tag, out: &mut MeaningParts) {
+    fn push_closing(&mut self, tag: Tag, out: &mut MeaningParts) {
         if self.parts.is_empty() {
-            return self.take_unpaired(&tag, out);
+            return self.handle_unpaired(&tag, out);
         }
         let partner = self.take_partner(&tag);
         let (at, written) = (self.parts.len(), tag.written.clone());
@@ -243,30 +244,30 @@ impl TagMachine {
         }
     }
 
-    /// Finds the open tag that a closing tag belongs to, and removes it from the open ones. Returns its index.
+    /// Removes the open tag that a closing tag belongs to, and returns its index.
     fn take_partner(&mut self, tag: &Tag) -> Option<usize> {
         self.work += 1;
-        let key = self.key(tag);
-        let open = self.open.get_mut(&key)?;
-        if self.last {
+        let key = self.tag_key(tag);
+        let open = self.open_tags.get_mut(&key)?;
+        if self.pairs_with_last {
             open.pop_back()
         } else {
             open.pop_front()
         }
     }
 
-    fn key(&self, tag: &Tag) -> TagKey {
+    fn tag_key(&self, tag: &Tag) -> TagKey {
         let number = tag.number.filter(|_| self.numbers == NumberRule::Refuse);
         (tag.role, number)
     }
 
-    /// Ends the wait of all parts. A tag with a partner is an action, and so is the first tag if `ends` is set, so that
-    /// it may end with the text. Everything else is text.
-    fn end_waiting(&mut self, ends: bool, out: &mut MeaningParts) {
+    /// Stops the wait of all parts. Tags with a partner become actions, as does the first tag if `is_complete` is true
+    /// and it may end without a closing tag. All other parts become text.
+    fn end_waiting(&mut self, is_complete: bool, out: &mut MeaningParts) {
         let parts = std::mem::take(&mut self.parts);
         self.chars = 0;
-        self.open.clear();
-        let ends = ends && self.close != UnclosedRule::Refuse;
+        self.open_tags.clear();
+        let ends = is_complete && self.close != UnclosedRule::Refuse;
         let mut at = 0;
         while let Some(part) = parts.get(at) {
             self.work += 1;
@@ -281,12 +282,12 @@ impl TagMachine {
                         Some(end) => {
                             self.finish_action(tag, &parts[at + 1..end], parts.get(end), out)
                         }
-                        None => self.take_unpaired(tag, out),
+                        None => self.handle_unpaired(tag, out),
                     }
                     end
                 }
                 PendingPart::Closing(tag) => {
-                    self.take_unpaired(tag, out);
+                    self.handle_unpaired(tag, out);
                     None
                 }
             };
@@ -334,13 +335,13 @@ impl TagMachine {
             fields,
             content: read.content.trim().to_owned(),
         };
-        if !self.needs.hold(&action, read.tagged, &mut self.work) {
+        if !self.needs.are_met_by(&action, read.tagged, &mut self.work) {
             return;
         }
-        self.release(out);
-        if self.later {
-            self.waits = Some(PendingAction {
-                key: self.key(tag),
+        self.emit_pending(out);
+        if self.emits_later {
+            self.pending = Some(PendingAction {
+                key: self.tag_key(tag),
                 chars: body.chars().count(),
                 action,
             });
@@ -356,17 +357,17 @@ impl TextRepair for TagMachine {
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
-        while let Some(piece) = self.code.as_mut().and_then(CodeScanner::end) {
-            self.take_piece(piece, out);
+        while let Some(piece) = self.code.as_mut().and_then(CodeScanner::finish) {
+            self.push_code_piece(piece, out);
         }
         let mut lexer = std::mem::take(&mut self.lexer);
-        lexer.finish(&mut |lexeme| self.take_lexeme(lexeme, out));
+        lexer.finish(&mut |lexeme| self.push_lexeme(lexeme, out));
         self.end_waiting(true, out);
-        self.release(out);
+        self.emit_pending(out);
     }
 
     fn held(&self) -> usize {
-        let waits = self.waits.as_ref().map_or(0, |waiting| waiting.chars);
+        let waits = self.pending.as_ref().map_or(0, |waiting| waiting.chars);
         let code = self.code.as_ref().map_or(0, CodeScanner::held);
         self.chars + waits + code + self.lexer.held()
     }

@@ -1,23 +1,23 @@
 //! `tags`: recovers actions and visible text from a text with damaged tags.
 //!
-//! A model requests an action in tags, as in `<create_note><id>3</id>…</create_note>`, and makes mistakes: an unclosed
-//! tag, a misspelt name, capitals, or different numbers (`<confirm1>…</confirm2>`).
+//! A model requests an action by tags, as in `<create_note><id>3</id>…</create_note>`, and makes mistakes: unclosed
+//! tags, misspelt names, wrong case, or different numbers (`<confirm1>…</confirm2>`).
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the combinations that are rejected | here |
+//! | parameters, and the rejected combinations | this module |
 //! | presets and their sources | `presets.toml` |
 //! | code, in which tags are text | `code` |
-//! | from chars to tags | `lexer` |
+//! | search for tags in the text | `lexer` |
 //! | recognition of known tags, their numbers and attributes | `tag` |
-//! | from tags and text to actions | `machine` |
+//! | conversion of tags and text into actions | `machine` |
 //! | the fields of an action | `fields` |
-//! | checks of a whole action | `requirements` |
+//! | requirements on complete actions | `requirements` |
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
 
 mod code;
 mod fields;
@@ -66,14 +66,14 @@ static PARAMS: &[Param] = &[
         .doc("when an action is given: at its closing tag; later: at the next tag of an action or the end, and not at all where that closes it once more"),
     Param::word("code", "act", &["act", "text"])
         .doc("tags outside of actions in a code span or a fence: as anywhere; they are text"),
-    Param::count("max_open", 65_536, HOLD)
+    Param::count("max_open", 65_536, super::registry::HOLD_RANGE)
         .unit("chars")
         .doc("longest action; what is longer is text"),
 ];
 
 /// Rejects names that no tag can have, and `aliases` and `need` for unknown names.
 fn check(params: &Params) -> Result<(), Refusal> {
-    let (tags, fields) = (list(params, "tags"), list(params, "fields"));
+    let (tags, fields) = (texts_of(params, "tags"), texts_of(params, "fields"));
     let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

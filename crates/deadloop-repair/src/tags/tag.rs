@@ -1,14 +1,14 @@
-//! Recognises known tags, with their numbers and attributes.
+//! [`KnownTags`]: recognises known tags, with their numbers and attributes.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::registry::{list, size};
+use crate::registry::{texts_of, usize_of};
 use deadloop_detect::Value;
 use deadloop_detect::harness::{NearestName, Params};
 
-use super::lexer::{is_first, is_inner};
+use super::lexer::{can_begin_name, can_continue_name};
 
 /// The role of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,21 +19,21 @@ pub(super) enum TagRole {
     Field(usize),
 }
 
-/// A known tag.
+/// A known tag in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) role: TagRole,
     pub(super) closing: bool,
     /// The number after the name.
     pub(super) number: Option<u32>,
-    /// The fields among its attributes.
+    /// The attributes that are fields.
     pub(super) attributes: Vec<(String, String)>,
     /// The tag as written.
     pub(super) written: String,
 }
 
 deadloop_detect::words! {
-    /// The treatment of attributes: the parameter `attributes`.
+    /// The treatment of attributes, from the parameter `attributes`.
     pub(super) enum AttributeRule {
         Refuse = "refuse",
         Drop = "drop",
@@ -46,18 +46,18 @@ deadloop_detect::words! {
 pub(super) struct KnownTags {
     /// The names of actions, then of fields, then aliases.
     nearest: NearestName,
-    /// The number of names of actions.
+    /// The number of action names.
     actions: usize,
-    /// The number of names of fields.
+    /// The number of field names.
     fields: usize,
-    /// For each alias, the index of the name that it replaces.
+    /// The index of the name that each alias replaces.
     aliases: Vec<usize>,
     attributes: AttributeRule,
 }
 
 impl KnownTags {
     pub(super) fn new(params: &Params) -> Self {
-        let (tags, fields) = (list(params, "tags"), list(params, "fields"));
+        let (tags, fields) = (texts_of(params, "tags"), texts_of(params, "fields"));
         let (actions, inner) = (tags.len(), fields.len());
         let mut known = [tags, fields].concat();
         let mut aliases = Vec::new();
@@ -75,7 +75,7 @@ impl KnownTags {
         let fold = params.text("case") == "ignore";
         let attributes = AttributeRule::named(params.text("attributes"));
         Self {
-            nearest: NearestName::new(known, fold, size(params, "edits")),
+            nearest: NearestName::new(known, fold, usize_of(params, "edits")),
             actions,
             fields: inner,
             aliases,
@@ -92,8 +92,8 @@ impl KnownTags {
         self.nearest.known().get(at).map_or("", String::as_str)
     }
 
-    /// Returns the known tag for a written tag. `None` if it is unknown.
-    pub(super) fn tag(&self, written: &str, work: &mut u64) -> Option<Tag> {
+    /// Returns the known tag for a written one. `None` if it is unknown.
+    pub(super) fn find(&self, written: &str, work: &mut u64) -> Option<Tag> {
         *work += written.len() as u64;
         let inner = written.strip_prefix('<')?.strip_suffix('>')?;
         let (closing, inner) = match inner.strip_prefix('/') {
@@ -105,9 +105,9 @@ impl KnownTags {
         if end.is_some() && self.attributes == AttributeRule::Refuse {
             return None;
         }
-        let (role, number) = self.role(name, work)?;
+        let (role, number) = self.find_role(name, work)?;
         let attributes = match self.attributes {
-            AttributeRule::Fields if !closing => self.read(rest, work),
+            AttributeRule::Fields if !closing => self.read_attributes(rest, work),
             _ => Vec::new(),
         };
         Some(Tag {
@@ -120,7 +120,7 @@ impl KnownTags {
     }
 
     /// Returns the role of a name, and the number at its end. `None` if the name is unknown.
-    fn role(&self, name: &str, work: &mut u64) -> Option<(TagRole, Option<u32>)> {
+    fn find_role(&self, name: &str, work: &mut u64) -> Option<(TagRole, Option<u32>)> {
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let digits = &name[stem.len()..];
         let number = match digits {
@@ -138,8 +138,8 @@ impl KnownTags {
         Some((role, number))
     }
 
-    /// Returns the fields among the attributes. Other attributes are left out.
-    fn read(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
+    /// Returns the attributes that are fields, and drops others.
+    fn read_attributes(&self, text: &str, work: &mut u64) -> Vec<(String, String)> {
         static ATTRIBUTE: LazyLock<Option<Regex>> = LazyLock::new(|| {
             Regex::new(r#"([^\s=<>"']+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))"#).ok()
         });
@@ -151,7 +151,7 @@ impl KnownTags {
             let value = (2..=4).find_map(|group| found.get(group));
             let name = found.get(1).map_or("", |name| name.as_str());
             if let (Some((role @ TagRole::Field(_), _)), Some(value)) =
-                (self.role(name, work), value)
+                (self.find_role(name, work), value)
             {
                 fields.push((self.name(role).to_owned(), value.as_str().trim().to_owned()));
             }
@@ -160,10 +160,11 @@ impl KnownTags {
     }
 }
 
-/// Returns whether a text can be the name of a tag. A number at its end would not be part of the name.
+/// Returns whether a text can be the name of a tag. The name must not end with a digit, which would be read as its
+/// number.
 pub(super) fn is_name(text: &str) -> bool {
-    text.starts_with(is_first)
-        && text.chars().all(is_inner)
+    text.starts_with(can_begin_name)
+        && text.chars().all(can_continue_name)
         && text.chars().count() <= NearestName::LONGEST
         && !text.ends_with(|c: char| c.is_ascii_digit())
 }

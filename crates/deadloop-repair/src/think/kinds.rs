@@ -1,34 +1,35 @@
-//! [`MarkKinds`]: the marks of thinking, and their meanings.
+//! [`MarkKinds`]: the markers of thinking, and their meanings.
 
 use crate::marks::{MarkList, MarkMatch};
 
-/// The meaning of a mark.
+/// The meaning of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MarkKind {
-    /// An opening tag of the pair with this index.
+    /// An opening tag, of the pair with this index.
     Open(usize),
-    /// A closing tag. The index counts the different closing tags, which several pairs may share.
+    /// A closing tag. The index counts the distinct closing tags, which several pairs may share.
     Close(usize),
-    /// A mark that ends thinking, and stays in the answer.
+    /// A marker that ends thinking and stays in the answer.
     Tool,
 }
 
-/// All marks of a setting.
+/// All markers of a setting.
 #[derive(Clone, Debug)]
 pub(super) struct MarkKinds {
     marks: MarkList,
     kinds: Vec<MarkKind>,
-    /// For each pair, the index of its closing tag among the different ones.
+    /// For each pair, the index of its closing tag among the distinct ones.
     closes: Vec<usize>,
 }
 
 impl MarkKinds {
-    /// Returns the marks: `tags` of blocks, and marks of a `tool` that end thinking. With `fold`, the case of ASCII
-    /// letters does not count.
+    /// Returns the markers: the `tags` of blocks, and the markers in `tool`, which end thinking. With `ignore_case`,
+    /// the case of ASCII letters is ignored.
     ///
     /// # Errors
-    /// Returns the marks that cannot be told apart.
-    pub(super) fn new(tags: &[String], tool: &[String], fold: bool) -> Result<Self, String> {
+    ///
+    /// Returns the markers that cannot be distinguished.
+    pub(super) fn new(tags: &[String], tool: &[String], ignore_case: bool) -> Result<Self, String> {
         let (mut texts, mut kinds, mut closes) = (Vec::new(), Vec::new(), Vec::new());
         let mut closing: Vec<String> = Vec::new();
         for (pair, tag) in tags.iter().enumerate() {
@@ -47,17 +48,17 @@ impl MarkKinds {
         kinds.extend((0..closing.len()).map(MarkKind::Close));
         kinds.extend(tool.iter().map(|_| MarkKind::Tool));
         texts.extend(closing.into_iter().chain(tool.iter().cloned()));
-        match MarkList::refuse(&texts, fold) {
+        match MarkList::conflict(&texts, ignore_case) {
             Some(reason) => Err(reason),
             None => Ok(Self {
-                marks: MarkList::new(&texts, fold),
+                marks: MarkList::new(&texts, ignore_case),
                 kinds,
                 closes,
             }),
         }
     }
 
-    /// Returns no marks.
+    /// Returns an empty set of markers.
     pub(super) fn none() -> Self {
         Self {
             marks: MarkList::default(),
@@ -66,17 +67,17 @@ impl MarkKinds {
         }
     }
 
-    /// Returns whether a mark can begin with this char.
+    /// Returns whether some marker begins with this char.
     pub(super) fn can_begin_with(&self, c: char) -> bool {
         self.marks.can_begin_with(c)
     }
 
-    /// Compares the held text with the marks.
+    /// Compares the held text with the markers.
     pub(super) fn match_held(&self, held: &[char], work: &mut u64) -> MarkMatch {
         self.marks.match_held(held, work)
     }
 
-    /// Returns the meaning of the mark with this index.
+    /// Returns the meaning of the marker with this index.
     pub(super) fn kind(&self, mark: usize) -> MarkKind {
         self.kinds.get(mark).copied().unwrap_or(MarkKind::Tool)
     }
@@ -87,7 +88,7 @@ impl MarkKinds {
     }
 }
 
-/// Returns the closing tag of a tag: the tag with a slash after its first char.
+/// Returns the closing tag of an opening tag, which has a slash after the first char.
 fn closing_tag(open: &str) -> String {
     let mut chars = open.chars();
     chars

@@ -1,16 +1,16 @@
-//! Splits a text into reasoning and answer, char by char.
+//! [`ThinkMachine`]: splits a text into reasoning and answer, char by char.
 //!
-//! Chars that may begin a mark are held back until they are certain.
+//! Chars that may begin a marker are held back until they are certain.
 
-use crate::marks::{MarkMatch, is_blank};
+use crate::marks::{MarkMatch, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, list, size};
+use crate::registry::{TextRepair, texts_of, usize_of};
 use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
 
 deadloop_detect::words! {
-    /// The blocks that are reasoning: the parameter `blocks`.
+    /// The blocks that are reasoning, from the parameter `blocks`.
     pub(super) enum BlockRule {
         First = "first",
         Row = "row",
@@ -19,7 +19,8 @@ deadloop_detect::words! {
 }
 
 deadloop_detect::words! {
-    /// The text since the start, or since the last block. The parameter `before` is what may precede the first block.
+    /// The text since the start or the last block, in rising order. The parameter `before` is the maximum before the
+    /// first block.
     pub(super) enum LeadingText {
         Nothing = "nothing",
         Blanks = "blanks",
@@ -27,21 +28,21 @@ deadloop_detect::words! {
     }
 }
 
-/// The side that the next char belongs to.
+/// The side of the next char.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CharSide {
     Answer,
-    /// A block of thinking: of the pair with this index, or `None` if the prompt opened it.
+    /// A block of thinking, opened by the pair with this index, or by the prompt if `None`.
     Block(Option<usize>),
 }
 
-/// The tag that decides what the held text is.
+/// The tag that determines what the waiting text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedTag {
     Nothing,
-    /// A closing tag, which makes all text so far reasoning.
+    /// A closing tag without an opening one, which makes all text so far reasoning.
     Orphan,
-    /// The end of the block. A block without an end is text.
+    /// The end of the block, without which the block is text.
     End,
 }
 
@@ -49,7 +50,7 @@ enum AwaitedTag {
 pub(super) struct ThinkMachine {
     kinds: MarkKinds,
     blocks: BlockRule,
-    before: LeadingText,
+    max_leading: LeadingText,
     drop_stray: bool,
     keep_unclosed: bool,
     trim_after: bool,
@@ -57,49 +58,49 @@ pub(super) struct ThinkMachine {
     hold: usize,
 
     side: CharSide,
-    seen: LeadingText,
+    leading: LeadingText,
     blocks_seen: bool,
-    wait: AwaitedTag,
-    /// The chars that may be the beginning of a mark.
+    awaited: AwaitedTag,
+    /// The chars that may begin a marker.
     held: Vec<char>,
-    /// The waiting text. Text of a block begins with the opening tag.
+    /// The waiting text. For a block, it includes the opening tag.
     waiting: String,
     /// The length of `waiting` in chars.
     waiting_chars: usize,
-    /// The length of the opening tag in `waiting`, in bytes.
-    opening: usize,
-    /// The blanks at the end of the block so far, which are left out if the block ends here.
-    blanks: String,
-    /// The length of `blanks` in chars.
-    blank_chars: usize,
-    /// Whether blanks are left out until another char comes.
-    skip: bool,
+    /// The length in bytes of the opening tag in `waiting`.
+    tag_bytes: usize,
+    /// The whitespace at the end of the block so far, which is dropped if the block ends there.
+    trailing: String,
+    /// The length of `trailing` in chars.
+    trailing_chars: usize,
+    /// Whether whitespace is dropped until another char comes.
+    trimming: bool,
     work: u64,
 }
 
 impl ThinkMachine {
     pub(super) fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
-        let kinds = MarkKinds::new(&list(params, "tags"), &list(params, "tool"), fold);
+        let kinds = MarkKinds::new(&texts_of(params, "tags"), &texts_of(params, "tool"), fold);
         let open = params.text("start") == "open";
         let keep_unclosed = params.text("unclosed") == "text";
         Self {
             kinds: kinds.unwrap_or_else(|_| MarkKinds::none()),
             blocks: BlockRule::named(params.text("blocks")).unwrap_or(BlockRule::First),
-            before: LeadingText::named(params.text("before")).unwrap_or(LeadingText::Blanks),
+            max_leading: LeadingText::named(params.text("before")).unwrap_or(LeadingText::Blanks),
             drop_stray: params.text("stray") == "drop",
             keep_unclosed,
             trim_after: params.text("trim") != "none",
             trim_around: params.text("trim") == "both",
-            hold: size(params, "hold"),
+            hold: usize_of(params, "hold"),
             side: if open {
                 CharSide::Block(None)
             } else {
                 CharSide::Answer
             },
-            seen: LeadingText::Nothing,
+            leading: LeadingText::Nothing,
             blocks_seen: false,
-            wait: match (open, params.text("orphan")) {
+            awaited: match (open, params.text("orphan")) {
                 (true, _) if keep_unclosed => AwaitedTag::End,
                 (false, "split") => AwaitedTag::Orphan,
                 _ => AwaitedTag::Nothing,
@@ -107,10 +108,10 @@ impl ThinkMachine {
             held: Vec::new(),
             waiting: String::new(),
             waiting_chars: 0,
-            opening: 0,
-            blanks: String::new(),
-            blank_chars: 0,
-            skip: open && params.text("trim") == "both",
+            tag_bytes: 0,
+            trailing: String::new(),
+            trailing_chars: 0,
+            trimming: open && params.text("trim") == "both",
             work: 0,
         }
     }
@@ -126,7 +127,7 @@ impl ThinkMachine {
                 MarkMatch::Cut => return,
                 MarkMatch::Mark(mark) => {
                     let text: String = self.held.drain(..).collect();
-                    self.mark(mark, &text, out);
+                    self.push_mark(mark, &text, out);
                 }
                 MarkMatch::Nothing => {
                     let first = self.held.remove(0);
@@ -136,23 +137,25 @@ impl ThinkMachine {
         }
     }
 
-    fn mark(&mut self, mark: usize, text: &str, out: &mut MeaningParts) {
+    fn push_mark(&mut self, mark: usize, text: &str, out: &mut MeaningParts) {
         match (self.side, self.kinds.kind(mark)) {
-            (CharSide::Answer, MarkKind::Open(pair)) if self.counts() => self.open(pair, text, out),
-            (CharSide::Answer, MarkKind::Close(_)) if self.wait == AwaitedTag::Orphan => {
+            (CharSide::Answer, MarkKind::Open(pair)) if self.can_open_block() => {
+                self.open_block(pair, text, out)
+            }
+            (CharSide::Answer, MarkKind::Close(_)) if self.awaited == AwaitedTag::Orphan => {
                 self.side = CharSide::Block(None);
-                self.close(out);
+                self.close_block(out);
             }
             // The prompt has opened the block, and the model repeats the tag.
-            (CharSide::Block(None), MarkKind::Open(_)) if self.seen <= LeadingText::Blanks => {}
+            (CharSide::Block(None), MarkKind::Open(_)) if self.leading <= LeadingText::Blanks => {}
             (CharSide::Block(Some(pair)), MarkKind::Close(close))
                 if self.kinds.closes(close, pair) =>
             {
-                self.close(out);
+                self.close_block(out);
             }
-            (CharSide::Block(None), MarkKind::Close(_)) => self.close(out),
+            (CharSide::Block(None), MarkKind::Close(_)) => self.close_block(out),
             (CharSide::Block(_), MarkKind::Tool) => {
-                self.close(out);
+                self.close_block(out);
                 text.chars().for_each(|c| self.push_plain_char(c, out));
             }
             (_, MarkKind::Tool) => text.chars().for_each(|c| self.push_plain_char(c, out)),
@@ -162,86 +165,86 @@ impl ThinkMachine {
     }
 
     /// Returns whether an opening tag in the answer opens a block.
-    fn counts(&self) -> bool {
+    fn can_open_block(&self) -> bool {
         match (self.blocks_seen, self.blocks) {
-            (false, _) => self.seen <= self.before,
+            (false, _) => self.leading <= self.max_leading,
             (true, BlockRule::First) => false,
-            (true, BlockRule::Row) => self.seen <= LeadingText::Blanks,
+            (true, BlockRule::Row) => self.leading <= LeadingText::Blanks,
             (true, BlockRule::All) => true,
         }
     }
 
-    fn open(&mut self, pair: usize, text: &str, out: &mut MeaningParts) {
-        self.release(out);
+    fn open_block(&mut self, pair: usize, text: &str, out: &mut MeaningParts) {
+        self.emit_waiting(out);
         self.side = CharSide::Block(Some(pair));
-        self.seen = LeadingText::Nothing;
-        self.skip = self.trim_around;
+        self.leading = LeadingText::Nothing;
+        self.trimming = self.trim_around;
         if self.keep_unclosed {
-            self.wait = AwaitedTag::End;
-            self.opening = text.len();
+            self.awaited = AwaitedTag::End;
+            self.tag_bytes = text.len();
             self.waiting.push_str(text);
             self.waiting_chars = text.chars().count();
         }
     }
 
     /// Ends a block. The text that waited for its end is reasoning.
-    fn close(&mut self, out: &mut MeaningParts) {
+    fn close_block(&mut self, out: &mut MeaningParts) {
         let block = std::mem::take(&mut self.waiting);
-        let mut block = block.get(self.opening..).unwrap_or("");
+        let mut block = block.get(self.tag_bytes..).unwrap_or("");
         if self.trim_around {
-            block = block.trim_matches(is_blank);
+            block = block.trim_matches(is_whitespace);
         }
         out.reasoning(block);
-        self.forget();
+        self.reset_waiting();
         self.side = CharSide::Answer;
-        self.seen = LeadingText::Nothing;
+        self.leading = LeadingText::Nothing;
         self.blocks_seen = true;
-        self.skip = self.trim_after;
+        self.trimming = self.trim_after;
     }
 
-    /// Ends the wait. The waiting text is part of the answer.
-    fn release(&mut self, out: &mut MeaningParts) {
+    /// Emits the waiting text as part of the answer.
+    fn emit_waiting(&mut self, out: &mut MeaningParts) {
         out.text(&std::mem::take(&mut self.waiting));
-        self.forget();
+        self.reset_waiting();
     }
 
-    fn forget(&mut self) {
-        self.wait = AwaitedTag::Nothing;
+    fn reset_waiting(&mut self) {
+        self.awaited = AwaitedTag::Nothing;
         self.waiting_chars = 0;
-        self.opening = 0;
-        self.blanks.clear();
-        self.blank_chars = 0;
-        self.skip = false;
+        self.tag_bytes = 0;
+        self.trailing.clear();
+        self.trailing_chars = 0;
+        self.trimming = false;
     }
 
-    /// Takes a char that is not part of a mark.
+    /// Adds a char that is not part of a marker.
     fn push_plain_char(&mut self, c: char, out: &mut MeaningParts) {
         self.work += 1;
-        let blank = is_blank(c);
-        self.seen = self.seen.max(if blank {
+        let blank = is_whitespace(c);
+        self.leading = self.leading.max(if blank {
             LeadingText::Blanks
         } else {
             LeadingText::Text
         });
-        if self.wait != AwaitedTag::Nothing {
+        if self.awaited != AwaitedTag::Nothing {
             return self.hold_char(c, out);
         }
-        if blank && self.skip {
+        if blank && self.trimming {
             return;
         }
-        self.skip = false;
+        self.trimming = false;
         let mut text = [0; 4];
         let text = c.encode_utf8(&mut text);
         match self.side {
             CharSide::Answer => out.text(text),
-            CharSide::Block(_) if blank && self.trim_around && self.blank_chars < self.hold => {
-                self.blanks.push(c);
-                self.blank_chars += 1;
+            CharSide::Block(_) if blank && self.trim_around && self.trailing_chars < self.hold => {
+                self.trailing.push(c);
+                self.trailing_chars += 1;
             }
             CharSide::Block(_) => {
-                out.reasoning(&self.blanks);
-                self.blanks.clear();
-                self.blank_chars = 0;
+                out.reasoning(&self.trailing);
+                self.trailing.clear();
+                self.trailing_chars = 0;
                 out.reasoning(text);
             }
         }
@@ -255,14 +258,14 @@ impl ThinkMachine {
         }
     }
 
-    /// Gives up waiting. The waiting text is part of the answer, and so is the rest of its block.
+    /// Stops waiting. The waiting text and the rest of its block become part of the answer.
     fn give_up(&mut self, out: &mut MeaningParts) {
-        if self.wait == AwaitedTag::End {
+        if self.awaited == AwaitedTag::End {
             self.side = CharSide::Answer;
-            self.seen = LeadingText::Text;
+            self.leading = LeadingText::Text;
             self.blocks_seen = true;
         }
-        self.release(out);
+        self.emit_waiting(out);
     }
 }
 
@@ -279,7 +282,7 @@ impl TextRepair for ThinkMachine {
     }
 
     fn held(&self) -> usize {
-        self.held.len() + self.waiting_chars + self.blank_chars
+        self.held.len() + self.waiting_chars + self.trailing_chars
     }
 
     fn work(&self) -> u64 {

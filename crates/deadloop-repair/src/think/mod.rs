@@ -1,18 +1,18 @@
-//! `think`: separates reasoning from the answer in a text with thinking between tags.
+//! `think`: separates reasoning from the answer by think tags.
 //!
-//! The splitter of deadloop-corpus reads recordings and drops only marks. This repairer splits text as production
-//! servers do, and its parameters cover the differences between servers.
+//! The splitter of deadloop-corpus reads recordings and drops only markers. This repairer splits text as production
+//! servers do, with parameters for their differences.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | parameters, and the combinations that are rejected | here |
+//! | parameters, and the rejected combinations | this module |
 //! | presets and their sources | `presets.toml` |
-//! | marks that open, close or end thinking | `kinds` |
+//! | markers that open, close or end thinking | `kinds` |
 //! | splitting a text char by char | `machine` |
 
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{HOLD, RepairTarget, Repairer, RepairerFactory, StreamKind, list, repairer};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
 
 mod kinds;
 mod machine;
@@ -43,16 +43,17 @@ static PARAMS: &[Param] = &[
     Param::word("trim", "none", &["none", "after", "both"])
         .doc("blanks that are left out: after a block; both: around the reasoning too"),
     Param::texts("tool", &[]).doc("marks that end thinking and stay in the answer, as <tool_call>"),
-    Param::count("hold", 65_536, HOLD)
+    Param::count("hold", 65_536, super::registry::HOLD_RANGE)
         .unit("chars")
         .doc("the most that waits; then it is what it would be at the end"),
 ];
 
-/// Rejects marks that cannot be distinguished, and settings that wait for two tags at once.
+/// Rejects markers that cannot be distinguished, and settings that wait for two tags at once.
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });
-    if let Err(reason) = kinds::MarkKinds::new(&list(params, "tags"), &list(params, "tool"), fold) {
+    let (tags, tool) = (texts_of(params, "tags"), texts_of(params, "tool"));
+    if let Err(reason) = kinds::MarkKinds::new(&tags, &tool, fold) {
         return refuse("tags", reason);
     }
     if params.text("start") == "open" && params.text("orphan") == "split" {

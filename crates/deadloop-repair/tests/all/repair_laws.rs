@@ -1,5 +1,5 @@
-//! The laws of repairers: what the registry says is true, whole is streamed for every chunking, work is
-//! linear, what waits is bounded, intact streams stay as they are.
+//! Tests of properties of all repairers: valid registry entries, equal results for any chunking, linear work, bounded
+//! memory, and unchanged intact streams.
 #![allow(clippy::unwrap_used)]
 
 use crate::repairing;
@@ -12,7 +12,7 @@ use deadloop_repair::registry::{REPAIRERS, Repairer, RepairerFactory};
 use proptest::prelude::*;
 use repairing::{below, preset, settings, streamed, text};
 
-/// Those that read text.
+/// Returns the repairers that read text.
 fn of_text() -> impl Iterator<Item = &'static Repairer> {
     let of_text = |r: &&'static Repairer| matches!(r.make, RepairerFactory::Text(_));
     REPAIRERS.iter().copied().filter(of_text)
@@ -114,7 +114,7 @@ fn what_cannot_be_is_refused() {
     assert_eq!(think.check(&params).unwrap_err().param, "orphan");
 }
 
-/// Whole, cut in two anywhere, in three, char by char, with empty chunks: all the same.
+/// Checks that the result is the same for whole, cut and empty chunks.
 fn same_in_any_chunks(repairer: &Repairer, params: &Params, text: &str) {
     let whole = streamed(repairer, params, [text]);
     let ends: Vec<usize> = text
@@ -166,7 +166,7 @@ proptest! {
         }
     }
 
-    /// Nothing that means anything: nothing changes. Of JSON, only JSON passes.
+    /// Checks that text without markers passes unchanged. Of JSON, only valid JSON does.
     #[test]
     fn plain_text_passes(text in "[a-z 0-9.,\n中文é]{0,80}") {
         for repairer in of_text().filter(|r| r.name != "json") {
@@ -192,7 +192,7 @@ proptest! {
         }
     }
 
-    /// What can be mended gives JSON, or nothing; and what was mended is not mended again.
+    /// Checks that a repair gives JSON or nothing, and that its result passes unchanged.
     #[test]
     fn tolerant_gives_json_or_nothing(text in text(14), seed: u64) {
         let repairer = Repairer::find("json").unwrap();
@@ -245,7 +245,7 @@ fn delivered(repairer: &Repairer, params: &Params, events: &[Delivery]) -> Vec<D
     given
 }
 
-/// Texts on which a careless parser goes over the same chars again and again.
+/// Returns texts on which a careless parser reads the same chars again and again.
 fn adversaries() -> Vec<&'static str> {
     let marks = [
         "<", "</", "<think", "<think>", "</think>", "<id>", "{", "[", "[1,", "{\"a\":", "\"",

@@ -1,4 +1,4 @@
-//! [`Arrivals`]: converts a position in a channel to a [`Moment`].
+//! [`Arrivals`]: maps a position in a channel to its [`Moment`].
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -11,42 +11,42 @@ use crate::record::Moment;
 
 mod running_counts;
 
-/// The text events of a transcript by channel, and its other events.
+/// Arrival times and counts of a transcript's text and of its other events.
 pub(crate) struct Arrivals<'a> {
     chunks: Option<NonZeroU64>,
     lanes: [ChannelArrivals<'a>; Channel::LANES.len()],
     others: Vec<EventArrival>,
 }
 
-/// The text of one channel, in pieces, with the arrival of each.
+/// The text pieces of one channel, each with its arrival.
 #[derive(Default)]
 struct ChannelArrivals<'a> {
     pieces: Vec<Cow<'a, str>>,
-    arrived: Vec<TextArrival>,
+    texts: Vec<TextArrival>,
     timed: bool,
 }
 
 /// The arrival of one text event.
 struct TextArrival {
-    /// The number of the event.
+    /// The index of the event.
     event: u64,
-    /// The position after the last char.
+    /// The position in the channel after the event's last char.
     end: Chars,
-    /// The length.
+    /// The length of the text.
     chars: Chars,
-    /// The counts of all channels after this event.
+    /// The counts of all channels after the event.
     seen: ChannelLengths,
-    /// The start of the uninterrupted stretch that contains this event.
-    stretch: Chars,
+    /// The start position of the uninterrupted text that contains the event.
+    run_start: Chars,
     t_ms: Option<f64>,
     tokens: Option<EventTokens>,
 }
 
-/// An event that is not text of the model: a call, a result or a turn.
+/// The arrival of an event that is not model text, such as a call, a result or a turn.
 struct EventArrival {
-    /// The index of the event in the stream that detectors of runs read.
+    /// The index of the event in the stream of run detectors.
     nth: u64,
-    /// Whether the event was recorded. An inferred turn, for example, was not.
+    /// Whether the event was recorded, rather than derived like some turns.
     recorded: bool,
     moment: Moment,
 }
@@ -61,14 +61,14 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the moment at which a channel had `at` chars, and the moment at which a live integration has these
-    /// chars.
+    /// Returns the moments at which a channel reached `at` chars and at which a live integration receives the last of
+    /// these.
     pub(crate) fn moments(&self, channel: Channel, at: Chars) -> [Moment; 2] {
-        let delivered = self.delivered(channel, at);
+        let delivered = self.chunk_end(channel, at);
         [at, delivered].map(|at| self.moment(channel, at))
     }
 
-    /// Returns the moment at which a channel had `at` chars.
+    /// Returns the moment at which a channel reached `at` chars.
     pub(crate) fn moment(&self, channel: Channel, at: Chars) -> Moment {
         let arrived = self.lane(channel).and_then(|lane| lane.event_at(at));
         let Some(arrived) = arrived else {
@@ -88,17 +88,16 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the index of the last event that is not text, up to a place. The index is into the stream that run
-    /// detectors read. 0 if there is no such event.
-    pub(crate) fn last_event_at(&self, place: Cursor) -> u64 {
+    /// Returns the index of the last event other than text up to `place`, in the stream of run detectors. 0 if there is
+    /// none.
+    pub(crate) fn last_event_index(&self, place: Cursor) -> u64 {
         let up_to = self
             .others
             .partition_point(|other| other.moment.place <= place);
         self.others[..up_to].last().map_or(0, |other| other.nth)
     }
 
-    /// Returns the moment at which a detector of runs found a fact: the event's, with the counts of calls and turns at
-    /// the fact's place.
+    /// Returns the moment of a run detector's fact: that of its event, with the counts of calls and turns at `place`.
     pub(crate) fn moment_of_fact(&self, place: EventPlace) -> Moment {
         let other = self.others.partition_point(|other| other.nth < place.event);
         let moment = self
@@ -113,8 +112,8 @@ impl<'a> Arrivals<'a> {
         Moment { seen, ..moment }
     }
 
-    /// Returns the moment of the `nth` recorded event that is not text, with the channel's count cut to `at` units.
-    pub(crate) fn answered_at(&self, nth: usize, channel: Channel, at: u64) -> Moment {
+    /// Returns the moment of the `nth` recorded event other than text, with the count of `channel` reduced to `at`.
+    pub(crate) fn event_moment(&self, nth: usize, channel: Channel, at: u64) -> Moment {
         let mut recorded = self.others.iter().filter(|other| other.recorded);
         let moment = recorded.nth(nth).map_or(Moment::default(), |o| o.moment);
         let more = moment.seen.count(channel).saturating_sub(at);
@@ -124,9 +123,9 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the position at which a live integration has `at` chars: the end of the chunk that holds the last one.
-    /// A channel recorded without chunk times has no chunks, so the position is `at`.
-    pub(crate) fn delivered(&self, channel: Channel, at: Chars) -> Chars {
+    /// Returns the position after the chunk that holds the char before `at`, which is when a live integration receives
+    /// it. Returns `at` for a channel without chunk times.
+    pub(crate) fn chunk_end(&self, channel: Channel, at: Chars) -> Chars {
         let Some(lane) = self.lane(channel) else {
             return at;
         };
@@ -135,10 +134,10 @@ impl<'a> Arrivals<'a> {
         };
         match self.chunks {
             Some(size) => {
-                let chunks = at.saturating_sub(arrived.stretch).0.div_ceil(size.get());
+                let chunks = at.saturating_sub(arrived.run_start).0.div_ceil(size.get());
                 let into = chunks.saturating_mul(size.get());
-                let end = Chars(arrived.stretch.0.saturating_add(into));
-                end.min(lane.stretch_end(arrived.stretch))
+                let end = Chars(arrived.run_start.0.saturating_add(into));
+                end.min(lane.run_end(arrived.run_start))
             }
             None if lane.timed => arrived.end,
             None => at,
@@ -159,30 +158,32 @@ impl<'a> Arrivals<'a> {
 impl ChannelArrivals<'_> {
     /// Returns the event that holds char number `at`, counted from 1.
     fn event_at(&self, at: Chars) -> Option<&TextArrival> {
-        self.arrived
-            .get(self.arrived.partition_point(|a| a.end < at))
+        self.texts.get(self.texts.partition_point(|a| a.end < at))
     }
 
-    fn stretch_end(&self, stretch: Chars) -> Chars {
-        let past = self.arrived.partition_point(|a| a.stretch <= stretch);
-        past.checked_sub(1)
-            .and_then(|i| self.arrived.get(i))
-            .map_or(stretch, |a| a.end)
+    fn run_end(&self, run_start: Chars) -> Chars {
+        let after = self.texts.partition_point(|a| a.run_start <= run_start);
+        after
+            .checked_sub(1)
+            .and_then(|i| self.texts.get(i))
+            .map_or(run_start, |a| a.end)
     }
 }
 
-/// The tokens before and in one event. A recording counts tokens by event, and one event may be a whole answer.
+/// Token counts of an event and of all earlier events.
+///
+/// A recording counts tokens per event, and one event may be a whole answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventTokens {
-    /// Tokens of the earlier events.
+    /// The number of tokens of earlier events.
     pub before: u64,
-    /// Tokens of the event.
+    /// The number of tokens of the event.
     pub own: u64,
 }
 
 impl EventTokens {
-    /// Returns the tokens at a position inside the event, where `read` of `of` chars were read. The event's own
-    /// tokens count by share, rounded to the nearest.
+    /// Returns the number of tokens after `read` of the event's `of` chars. The event's tokens are prorated and rounded
+    /// to the nearest.
     pub fn at(self, read: u64, of: u64) -> u64 {
         let [own, read, of] = [self.own, read, of].map(u128::from);
         let share = (own * read + of / 2) / of.max(1);
@@ -190,13 +191,13 @@ impl EventTokens {
             .saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
     }
 
-    /// Returns the tokens up to the end of the event.
+    /// Returns the number of tokens up to the end of the event.
     pub fn through(self) -> u64 {
         self.before.saturating_add(self.own)
     }
 }
 
-/// Returns the channel and the text of an event, if it is text.
+/// Returns the channel and text of an event. `None` if it is no text.
 pub fn text_of(event: &RecordedEvent) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),
@@ -278,7 +279,7 @@ mod tests {
             ..Transcript::default()
         };
         let arrivals = Arrivals::new(&t, NonZeroU64::new(4));
-        let at = |at| arrivals.delivered(Channel::Answer, Chars(at)).0;
+        let at = |at| arrivals.chunk_end(Channel::Answer, Chars(at)).0;
         assert_eq!([3, 5, 6, 10].map(at), [4, 5, 9, 11]);
     }
 
@@ -287,7 +288,7 @@ mod tests {
         let at = |timed, chunks, at| {
             let t = transcript(timed);
             let arrivals = Arrivals::new(&t, NonZeroU64::new(chunks));
-            arrivals.delivered(Channel::Reasoning, Chars(at)).0
+            arrivals.chunk_end(Channel::Reasoning, Chars(at)).0
         };
         assert_eq!(at(true, 0, 3), 5, "the recorded chunk");
         assert_eq!(at(false, 0, 3), 3, "no times, no chunks");

@@ -1,31 +1,32 @@
-//! Builds [`Arrivals`] event by event, with running counts of units and tokens.
+//! Construction of [`Arrivals`] event by event, with running counts of units and tokens.
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::harness::Cursor;
-use deadloop_detect::{Channel, ChannelLengths, Chars, Event as Arriving};
+use deadloop_detect::{Channel, ChannelLengths, Chars, Event as StreamEvent};
 
 use super::{Arrivals, EventArrival, EventTokens, TextArrival};
 use crate::record::Moment;
 use crate::tokens::TokenSum;
 
-/// The running counts while events are added.
+/// Running counts of a transcript while its events are added.
 #[derive(Default)]
 struct RunningCounts {
     seen: ChannelLengths,
-    /// The channel of the last event, if the next text can continue it.
+    /// The channel of the last event, if the next text can continue its text.
     last: Option<Channel>,
-    /// Tokens so far. `None` once an event has no count.
+    /// The number of tokens so far. `None` once an event has no count.
     tokens: Option<u64>,
-    /// Tokens of turns, if the recording counts tokens by turn.
-    spent: Option<TokenSum>,
+    /// The tokens of turns, if the recording counts tokens per turn.
+    turn_tokens: Option<TokenSum>,
 }
 
 impl<'a> Arrivals<'a> {
-    /// Builds the arrivals of a transcript. `chunks` is the size in chars of the chunks in which all text is assumed
-    /// to have arrived. With `None` the recorded chunks are used.
+    /// Builds the arrivals of a transcript.
+    ///
+    /// All text is assumed to arrive in chunks of `chunks` chars. If `None`, the recorded chunks are used.
     #[inline]
     pub(crate) fn new(transcript: &'a Transcript, chunks: Option<NonZeroU64>) -> Self {
         let mut arrivals = Self {
@@ -33,18 +34,18 @@ impl<'a> Arrivals<'a> {
             lanes: Default::default(),
             others: Vec::new(),
         };
-        let mut adding = RunningCounts {
+        let mut running = RunningCounts {
             tokens: Some(0),
-            spent: TokenSum::from_events(&transcript.events),
+            turn_tokens: TokenSum::from_events(&transcript.events),
             ..RunningCounts::default()
         };
-        for (nth, (number, arriving)) in (0..).zip(transcript.stream()) {
+        for (nth, (number, stream_event)) in (0..).zip(transcript.stream()) {
             let index = usize::try_from(number).unwrap_or(usize::MAX);
             let Some(event) = transcript.events.get(index) else {
                 continue;
             };
-            arrivals.take(&mut adding, (number, event), &arriving);
-            if matches!(arriving, Arriving::Text(..)) {
+            arrivals.add_event(&mut running, (number, event), &stream_event);
+            if matches!(stream_event, StreamEvent::Text(..)) {
                 continue;
             }
             let before = index
@@ -53,12 +54,12 @@ impl<'a> Arrivals<'a> {
             let silent_since = before.and_then(|event| event.t_ms).unwrap_or(0.0);
             arrivals.others.push(EventArrival {
                 nth,
-                recorded: match arriving {
-                    Arriving::Turn { .. } => event.body == Body::Turn,
-                    Arriving::Silence(_) | Arriving::Closed => false,
+                recorded: match stream_event {
+                    StreamEvent::Turn { .. } => event.body == Body::Turn,
+                    StreamEvent::Silence(_) | StreamEvent::Closed => false,
                     _ => true,
                 },
-                moment: adding.moment((number, event), &arriving, silent_since),
+                moment: running.moment((number, event), &stream_event, silent_since),
             });
         }
         arrivals
@@ -66,41 +67,41 @@ impl<'a> Arrivals<'a> {
 
     /// Adds the text, call or turn of an event.
     #[inline]
-    fn take(
+    fn add_event(
         &mut self,
-        adding: &mut RunningCounts,
+        running: &mut RunningCounts,
         (number, event): (u64, &RecordedEvent),
-        arriving: &Arriving<'a>,
+        stream_event: &StreamEvent<'a>,
     ) {
-        match *arriving {
-            Arriving::Text(channel, text) => {
-                let counted = adding.count(event);
+        match *stream_event {
+            StreamEvent::Text(channel, text) => {
+                let counted = running.count_tokens(event);
                 let text = (channel.into(), Cow::Borrowed(text));
-                self.add(adding, (number, event), text, counted);
+                self.add_text(running, (number, event), text, counted);
             }
-            Arriving::Call { arguments, .. } => {
-                let counted = adding.count(event);
-                adding.last = None;
+            StreamEvent::Call { arguments, .. } => {
+                let counted = running.count_tokens(event);
+                running.last = None;
                 let text = (Channel::Arguments, arguments.text());
-                self.add(adding, (number, event), text, counted);
-                adding.last = None;
-                adding.seen = adding.seen.plus(Channel::Tools, 1);
+                self.add_text(running, (number, event), text, counted);
+                running.last = None;
+                running.seen = running.seen.plus(Channel::Tools, 1);
             }
-            Arriving::Turn { .. } => {
-                if let Some(spent) = &mut adding.spent {
-                    spent.take(event);
+            StreamEvent::Turn { .. } => {
+                if let Some(turn_tokens) = &mut running.turn_tokens {
+                    turn_tokens.take(event);
                 }
-                adding.last = None;
-                adding.seen = adding.seen.plus(Channel::Turns, 1);
+                running.last = None;
+                running.seen = running.seen.plus(Channel::Turns, 1);
             }
-            Arriving::Result { .. } => adding.last = None,
+            StreamEvent::Result { .. } => running.last = None,
             _ => {}
         }
     }
 
-    fn add(
+    fn add_text(
         &mut self,
-        adding: &mut RunningCounts,
+        running: &mut RunningCounts,
         (number, event): (u64, &RecordedEvent),
         (channel, text): (Channel, Cow<'a, str>),
         tokens: Option<EventTokens>,
@@ -108,24 +109,24 @@ impl<'a> Arrivals<'a> {
         if text.is_empty() {
             return;
         }
-        let goes_on = adding.last == Some(channel);
-        let stretch = (!goes_on).then(|| Chars(adding.seen.count(channel)));
-        adding.last = Some(channel);
+        let continues = running.last == Some(channel);
+        let run_start = (!continues).then(|| Chars(running.seen.count(channel)));
+        running.last = Some(channel);
         let chars = Chars::count(&text);
-        adding.seen = adding.seen.plus(channel, chars.0);
+        running.seen = running.seen.plus(channel, chars.0);
         let Some(lane) = self.lane_mut(channel) else {
             return;
         };
-        let going_on = lane.arrived.last().map_or(Chars(0), |last| last.stretch);
+        let last_start = lane.texts.last().map_or(Chars(0), |last| last.run_start);
         lane.pieces.push(text);
         // A call arrives as a whole.
         lane.timed |= event.t_ms.is_some() || channel == Channel::Arguments;
-        lane.arrived.push(TextArrival {
+        lane.texts.push(TextArrival {
             event: number,
-            end: Chars(adding.seen.count(channel)),
+            end: Chars(running.seen.count(channel)),
             chars,
-            seen: adding.seen,
-            stretch: stretch.unwrap_or(going_on),
+            seen: running.seen,
+            run_start: run_start.unwrap_or(last_start),
             t_ms: event.t_ms,
             tokens,
         });
@@ -133,19 +134,19 @@ impl<'a> Arrivals<'a> {
 }
 
 impl RunningCounts {
-    /// Returns the moment of an event that is not text, after the event was added. `silent_since` is the time of the
-    /// event before it.
+    /// Returns the moment of an event other than text that was just added. `silent_since` is the time of the previous
+    /// event.
     #[inline]
     fn moment(
         &self,
         (number, event): (u64, &RecordedEvent),
-        arriving: &Arriving<'_>,
+        stream_event: &StreamEvent<'_>,
         silent_since: f64,
     ) -> Moment {
-        // The end comes after the last event, so it gets a place of its own.
-        let (number, offset) = match *arriving {
-            Arriving::Call { arguments, .. } => (number, Chars::count(&arguments.text()).0),
-            Arriving::Closed => (number + 1, 0),
+        // The end comes after the last event, so it gets its own place.
+        let (number, offset) = match *stream_event {
+            StreamEvent::Call { arguments, .. } => (number, Chars::count(&arguments.text()).0),
+            StreamEvent::Closed => (number + 1, 0),
             _ => (number, 0),
         };
         Moment {
@@ -154,30 +155,34 @@ impl RunningCounts {
                 offset,
             },
             seen: self.seen,
-            t_ms: match *arriving {
+            t_ms: match *stream_event {
                 // A silence is reported while it lasts.
-                Arriving::Silence(millis) => Some(silent_since + millis as f64),
+                StreamEvent::Silence(millis) => Some(silent_since + millis as f64),
                 _ => event.t_ms,
             },
-            tokens: self.tokens_by_then(arriving),
+            tokens: self.tokens_so_far(stream_event),
         }
     }
 
-    /// Returns the tokens up to an event that is not text. A run that counts tokens by turn counts the turns up to the
-    /// current one, and at a turn the turns that ended.
-    fn tokens_by_then(&self, arriving: &Arriving<'_>) -> Option<u64> {
-        match (self.spent, arriving) {
+    /// Returns the number of tokens up to an event other than text.
+    ///
+    /// If the run counts tokens per turn, these are the tokens of all turns up to the current one. At a new turn, they
+    /// are those of the ended turns.
+    fn tokens_so_far(&self, stream_event: &StreamEvent<'_>) -> Option<u64> {
+        match (self.turn_tokens, stream_event) {
             (None, _) => self.tokens,
-            (Some(spent), Arriving::Turn { .. }) => spent.before(),
-            (Some(spent), _) => spent.through(),
+            (Some(turn_tokens), StreamEvent::Turn { .. }) => turn_tokens.before(),
+            (Some(turn_tokens), _) => turn_tokens.through(),
         }
     }
 
-    /// Adds the tokens of an event that the model wrote. A tool's result has no tokens, and does not stop the count.
-    /// In a run that counts tokens by turn, returns the tokens of the turns up to the current one.
-    fn count(&mut self, event: &RecordedEvent) -> Option<EventTokens> {
-        if let Some(spent) = self.spent {
-            let before = spent.through()?;
+    /// Adds the tokens of an event that the model wrote, and returns its token counts. Results of tools have no tokens,
+    /// and do not end the count.
+    ///
+    /// If the run counts tokens per turn, returns the tokens of the turns so far.
+    fn count_tokens(&mut self, event: &RecordedEvent) -> Option<EventTokens> {
+        if let Some(turn_tokens) = self.turn_tokens {
+            let before = turn_tokens.through()?;
             return Some(EventTokens { before, own: 0 });
         }
         let counted = self.tokens.zip(event.tokens);

@@ -1,4 +1,4 @@
-//! [`BudgetGrid`]: a file of budgets, in which a parameter may have several values.
+//! [`BudgetGrid`]: the budgets of a file in which parameters may have several values.
 //!
 //! ```toml
 //! [[budget]]
@@ -17,20 +17,20 @@ use serde::Deserialize;
 
 use super::params::{Budget, SPEC};
 use super::presets::find_preset;
-use crate::grid::{count_cells, product, sweep_params};
+use crate::grid::{combine_values, count_combinations, read_param_values};
 
 /// The default grid, as TOML.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
 
-/// The maximum number of settings of a grid. Each stays in memory with its counts.
+/// The maximum number of settings of a grid. All are held in memory, with their counts.
 const MAX_SETTINGS: usize = 1_000_000;
 
-/// The settings of a grid, without duplicates, in the order of nested loops with the last parameter innermost.
+/// The distinct settings of a grid, in the order of nested loops with the last parameter innermost.
 #[derive(Clone, Debug, Default)]
 pub struct BudgetGrid {
-    /// The settings.
+    /// The possible settings.
     pub budgets: Vec<Budget>,
-    /// Settings that were left out, by reason.
+    /// The number of impossible settings, by reason.
     pub refused: BTreeMap<String, u64>,
 }
 
@@ -50,7 +50,7 @@ struct BudgetGridTable {
 }
 
 impl BudgetGrid {
-    /// Reads a grid. Several `[[budget]]` tables follow one another and are not multiplied.
+    /// Parses a grid. The settings of several `[[budget]]` tables are appended, not multiplied.
     ///
     /// # Errors
     /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, or if
@@ -60,10 +60,10 @@ impl BudgetGrid {
         let mut grid = Self::default();
         let mut seen = HashSet::new();
         for table in &wire.budget {
-            let swept = sweep_params(&SPEC, &table.params, text)?;
-            let cells = count_cells(&swept, MAX_SETTINGS);
+            let swept = read_param_values(&SPEC, &table.params, text)?;
+            let cells = count_combinations(&swept, MAX_SETTINGS);
             let cells = cells.ok_or_else(|| SettingsError::at(text, 0..0, describe_too_many()))?;
-            for params in product(table.read_base(text)?.params(), &swept, cells) {
+            for params in combine_values(table.read_base(text)?.params(), &swept, cells) {
                 if let Err(refusal) = SPEC.check(&params) {
                     *grid.refused.entry(refusal.reason).or_default() += 1;
                     continue;
@@ -92,7 +92,7 @@ fn describe_too_many() -> String {
 }
 
 impl BudgetGridTable {
-    /// Returns the setting to which the table's values are applied.
+    /// Returns the setting that the table's values modify.
     fn read_base(&self, text: &str) -> Result<Budget, SettingsError> {
         let Some(name) = &self.preset else {
             return Ok(Budget::default());

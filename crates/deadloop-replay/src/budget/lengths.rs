@@ -1,16 +1,16 @@
-//! [`Lengths`]: the lengths of a run's events and prompts, without text.
+//! [`Lengths`]: the lengths of a run's events and prompts, without their text.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Event, token_chars};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// An event that takes room in a prompt.
+/// An event that takes up space in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct PromptItem {
-    /// The chars of the event, or of the whole text if the recording has cut it.
+    /// The number of chars of the event. If the recording truncated the text, that of the whole text.
     pub(super) chars: u64,
-    /// Whether the event is a prompt or a definition, which no policy removes.
+    /// Whether the event is a prompt or a tool definition, which no policy removes.
     pub(super) system: bool,
 }
 
@@ -19,11 +19,11 @@ pub(super) struct PromptItem {
 pub struct Prompt {
     /// The number of items before the turn.
     pub(super) items: u32,
-    /// The recorded tokens of the whole prompt, if any.
+    /// The recorded number of tokens of the whole prompt, if any.
     pub tokens: Option<u64>,
 }
 
-/// The lengths of a run's events and prompts. No text is kept, so an event takes some 16 bytes.
+/// The lengths of a run's events and prompts. An event takes some 16 bytes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lengths {
     pub(super) items: Vec<PromptItem>,
@@ -31,7 +31,7 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Measures a transcript.
+    /// Measures the events and prompts of a transcript.
     pub fn from_transcript(transcript: &Transcript) -> Self {
         let mut lengths = Self::default();
         for (number, seen) in transcript.stream() {
@@ -42,7 +42,7 @@ impl Lengths {
             if matches!(seen, Event::Turn { .. }) {
                 lengths.prompts.push(Prompt {
                     items: lengths.items.len() as u32,
-                    tokens: read_tokens(event),
+                    tokens: recorded_prompt_tokens(event),
                 });
                 continue;
             }
@@ -63,16 +63,16 @@ impl Lengths {
     }
 }
 
-/// Returns the tokens that a turn read, if its event records them.
-fn read_tokens(event: &RecordedEvent) -> Option<u64> {
+/// Returns the number of tokens that a turn read, if recorded.
+fn recorded_prompt_tokens(event: &RecordedEvent) -> Option<u64> {
     match event.body {
         Body::Turn => event.count("tokens_in"),
         _ => None,
     }
 }
 
-/// Returns the number of chars that an event adds to a prompt: the recorded length of the whole text, if any,
-/// otherwise the [`token_chars`] of the text that is there.
+/// Returns the number of chars that an event adds to a prompt: the recorded length of a truncated text, else the
+/// [`token_chars`] of its text.
 fn count_chars(event: &RecordedEvent) -> u64 {
     let cut = || event.count("length");
     let here = match &event.body {
@@ -91,7 +91,7 @@ fn count_chars(event: &RecordedEvent) -> u64 {
     cut().filter(|length| *length > 0).unwrap_or(here)
 }
 
-/// Returns the number of chars of arguments, as they were written or as JSON.
+/// Returns the number of chars of arguments, recorded as text or formatted as JSON.
 fn count_argument_chars(arguments: &Value) -> u64 {
     match arguments {
         Value::Null => 0,

@@ -1,23 +1,23 @@
 //! [`Limit`]: an iteration limit that asks the user and may grow.
 //!
-//! The number of questions depends only on the number of turns, so the guard `iterations` need not run.
+//! The number of questions depends only on the number of turns, so the guard `iterations` is not run.
 
 use deadloop_detect::harness::grown;
 
-/// A limit on turns, at which the user is asked.
+/// A limit on turns at which the user is asked to continue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limit {
-    /// Turns until the first question.
+    /// The number of turns before the first question.
     pub limit: u64,
     /// The factor by which the limit grows when the user agrees. Halves are rounded to even.
     pub grow: f64,
     /// The number added to the limit after the factor is applied.
     pub grow_by: u64,
-    /// The turn at which the run is stopped without a question. 0 means never.
+    /// The turn at which the run is stopped without a question. 0 for never.
     pub hard: u64,
-    /// The share of the limit at which the run is warned.
+    /// The share of the limit at which a warning is given.
     pub warn_at: f64,
-    /// The number of times that the user agrees before refusing. `None` if the user always agrees.
+    /// The number of times that the user agrees before refusing. `None` if the user never refuses.
     pub cancel_after: Option<u64>,
 }
 
@@ -34,35 +34,35 @@ impl Default for Limit {
     }
 }
 
-/// The effect of a limit on a run. The place of each effect is the index of the next turn, from 0.
+/// The effect of a limit on a run. Turns are given by the index of the next turn, from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LimitEffect {
     /// The number of questions at which the user agreed.
     pub confirmations: u64,
-    /// The number of questions, including a refused one.
+    /// The number of questions, including the refused one.
     pub questions: u64,
-    /// The turn at which the run was stopped, by the hard limit or by a refusal.
+    /// The turn at which the run was stopped, by the hard limit or a refusal.
     pub stopped: Option<u64>,
     /// The turn of the first warning.
     pub warned: Option<u64>,
-    /// The turn at which the user was first asked or the run was stopped.
+    /// The turn at which the user was first asked or the run was stopped, whichever came first.
     pub met: Option<u64>,
 }
 
 impl LimitEffect {
-    /// Returns the turns from the first warning to the first question or stop. `None` if either did not happen.
+    /// Returns the number of turns from the first warning to the first question or stop. `None` if either did not
+    /// happen.
     pub fn lead(&self) -> Option<u64> {
         self.met?.checked_sub(self.warned?)
     }
 }
 
 impl Limit {
-    /// Computes the effect of the limit on a run of `turns` turns. The time grows with the number of questions, not
-    /// with the number of turns.
+    /// Computes the effect of the limit on a run of `turns` turns. Takes time proportional to the number of questions.
     pub fn ask(&self, turns: u64) -> LimitEffect {
         let mut asked = LimitEffect::default();
         let mut limit = self.limit.max(1);
-        let warned = self.first_warning(limit);
+        let warned = self.first_warning_turn(limit);
         asked.warned = Some(warned).filter(|at| *at < turns);
         let mut at = limit;
         while at < turns {
@@ -84,7 +84,7 @@ impl Limit {
         asked
     }
 
-    /// Returns the limit after the user agreed.
+    /// Returns the limit after the user has agreed.
     fn next_limit(&self, limit: u64) -> u64 {
         let product = grown(i64::try_from(limit).unwrap_or(i64::MAX), self.grow);
         let product = product.max(0).unsigned_abs();
@@ -95,8 +95,8 @@ impl Limit {
         }
     }
 
-    /// Returns the first turn i with i >= `warn_at` x limit.
-    fn first_warning(&self, limit: u64) -> u64 {
+    /// Returns the first turn at or above `warn_at` times `limit`.
+    fn first_warning_turn(&self, limit: u64) -> u64 {
         (self.warn_at * limit as f64).ceil().max(0.0) as u64
     }
 }

@@ -1,22 +1,21 @@
-//! Context budgets: simulated summaries of runs.
+//! Simulation of context budgets over recorded runs.
 //!
-//! For a setting, they compute how often, when and how much a run is summarised, from the recorded sizes of its
-//! events. No model is run, so the quality of a summary is unknown.
+//! For each setting, computes how often, when and how much a run is summarised, from the recorded sizes of its events.
+//! No model is run, so the quality of the summaries is unknown.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the parameters, one setting, and its warnings | [`SPEC`], [`Budget`], [`Remark`] |
 //! | named settings | [`presets()`] |
-//! | a file with several values for each parameter | [`BudgetGrid`] |
+//! | files with several values for a parameter | [`BudgetGrid`] |
 //! | the lengths of a run's events | [`Lengths`] |
-//! | their tokens by a counter | [`RunSizes`] |
-//! | a run under a setting | [`play()`], [`SimulatedRun`]; turn by turn: [`trace`] |
+//! | token counts of a run's events | [`RunSizes`] |
+//! | one run under one setting | [`play()`], [`SimulatedRun`], [`trace`] |
 //! | many settings over many runs | [`sweep()`], [`MeasuredRuns`], [`BudgetStage`], [`BudgetTally`] |
 //! | the iteration limit that asks the user | [`Limit`], [`LimitEffect`] |
 //!
-//! A run is never played turn by turn. Between two summaries, the lengths of its prompts follow from sums over its
-//! events. So playing a run under a setting takes one search for each act of the policy. 100,000 settings share the
-//! sums.
+//! Runs are not simulated turn by turn. Between two summaries, the lengths of prompts follow from sums over the events,
+//! so a run takes one search for each action of the policy. The sums are shared by all settings.
 
 mod grid;
 mod lengths;

@@ -4,19 +4,19 @@ use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal, Spec, short_hash};
 
 deadloop_detect::words! {
-    /// The ways to count tokens.
+    /// The methods of counting tokens.
     pub enum TokenCounter {
-        /// Chars divided by 4, rounded up for each event.
+        /// 4 chars per token, rounded up per event.
         Quarter = "chars/4",
-        /// Chars divided by 3.3, rounded up for each event.
+        /// 3.3 chars per token, rounded up per event.
         Third = "chars/3.3",
-        /// The recorded tokens, and an estimate for events without.
+        /// The recorded tokens, or an estimate for events without a record.
         Recorded = "recorded",
     }
 }
 
 impl TokenCounter {
-    /// Returns the chars of a token, for estimates.
+    /// Returns the number of chars per token, for estimates.
     pub fn chars(self) -> f64 {
         match self {
             Self::Quarter | Self::Recorded => 4.0,
@@ -26,13 +26,13 @@ impl TokenCounter {
 }
 
 deadloop_detect::words! {
-    /// The ways to shorten a prompt that exceeds the threshold.
+    /// The ways to shorten a prompt above the threshold.
     pub enum Policy {
-        /// Old events are replaced by a summary.
+        /// Replaces old events by a summary.
         Summary = "summary",
-        /// Old events are left out.
+        /// Removes old events.
         Drop = "drop",
-        /// Prompts are never shortened: the run without a guard.
+        /// Never shortens prompts, as without a guard.
         Never = "never",
     }
 }
@@ -49,30 +49,30 @@ impl Policy {
     }
 }
 
-/// A setting of a context budget. Shares are shares of the window.
+/// A setting of a context budget. Shares are fractions of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Budget {
-    /// The way to count tokens.
+    /// The method of counting tokens.
     pub counter: TokenCounter,
     /// The model's context window, in tokens.
     pub window: u64,
-    /// The share of the window, less the tools' definitions, above which the policy acts.
+    /// The share of the window, less the tool definitions, above which the policy acts.
     pub threshold: f64,
-    /// The share kept free for the answer. A longer prompt is an overflow.
+    /// The share kept free for the answer. A prompt that exceeds the rest overflows.
     pub reserve: f64,
-    /// The tokens of the tools' definitions, which are at the start of every prompt.
+    /// The number of tokens of the tool definitions, which begin every prompt.
     pub tools: u64,
-    /// The share kept for the newest events, which stay as they are.
+    /// The share kept for the newest events, which are never summarised or removed.
     pub keep: f64,
-    /// The largest share that a summary takes.
+    /// The maximum share of a summary.
     pub summary: f64,
     /// The way to shorten a prompt.
     pub policy: Policy,
-    /// The price of a prompt token that was at the same place in the previous request. Other tokens cost 1.
+    /// The price of a cached prompt token, which was at the same position in the previous request. Other tokens cost 1.
     pub cache: f64,
 }
 
-/// The description of a budget.
+/// The specification of a budget's parameters.
 pub static SPEC: Spec = Spec {
     name: "budget",
     about: "what a run's context holds, and what is done when it is full",
@@ -105,7 +105,6 @@ const PARAMS: &[Param] = &[
         .doc("of a prompt token that stood in the same place before; others cost 1, and so does what a summary writes"),
 ];
 
-/// The defaults of the parameters.
 impl Default for Budget {
     fn default() -> Self {
         Self::from_params(&SPEC.defaults())
@@ -113,7 +112,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Returns the setting with these parameters, which must be checked.
+    /// Returns the setting with these parameters, which must have been checked.
     pub(crate) fn from_params(params: &Params) -> Self {
         Self {
             counter: TokenCounter::named(params.text("counter")).unwrap_or(TokenCounter::Quarter),
@@ -132,13 +131,13 @@ impl Budget {
     pub fn params(&self) -> Params {
         let mut params = SPEC.defaults();
         for param in PARAMS {
-            params.set(param.name, self.value(param.name));
+            params.set(param.name, self.param_value(param.name));
         }
         params
     }
 
     /// Returns the value of a parameter.
-    fn value(&self, name: &str) -> Value {
+    fn param_value(&self, name: &str) -> Value {
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let text = |word: &str| Value::Text(word.to_owned());
         match name {
@@ -157,7 +156,8 @@ impl Budget {
     /// Rejects an impossible budget.
     ///
     /// # Errors
-    /// Returns an error if the definitions of tools fill the window.
+    ///
+    /// Returns an error if the tool definitions fill the window.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.tools < self.window {
             Ok(())
@@ -172,19 +172,19 @@ impl Budget {
         }
     }
 
-    /// Returns the parameters as they are written to a file. Parameters that the policy ignores are left out.
+    /// Returns the used parameters with their values, as written to a file.
     pub fn columns(&self) -> Vec<(&'static str, Value)> {
         let names = PARAMS.iter().map(|param| param.name);
         let read = names.filter(|name| self.policy.reads(name));
-        read.map(|name| (name, self.value(name))).collect()
+        read.map(|name| (name, self.param_value(name))).collect()
     }
 
-    /// Returns a short hash of the parameters: the same setting has the same name in every run.
+    /// Returns a short hash of the parameters, which names the setting in every run.
     pub fn id(&self) -> String {
         short_hash(&format!("budget 1; {}", self.canonical()))
     }
 
-    /// Returns the parameters as a text. Two settings with the same effect have the same text.
+    /// Returns the parameters as text. Two settings with the same effect have the same text.
     pub fn canonical(&self) -> String {
         let columns = self.columns();
         let parts: Vec<String> = columns.iter().map(|(k, v)| format!("{k}={v}")).collect();

@@ -1,4 +1,4 @@
-//! [`presets`]: the thresholds of agents in use, by name.
+//! [`presets`]: budgets of existing agents, by name.
 
 use std::sync::LazyLock;
 
@@ -6,21 +6,21 @@ use deadloop_detect::harness::did_you_mean;
 use serde::Deserialize;
 
 use super::params::{Budget, Policy};
-use super::remarks::tidy;
+use super::remarks::round_share;
 
-/// A setting with a name.
+/// A named setting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetPreset {
     /// The name for `--preset`.
     pub name: String,
-    /// The program that it imitates.
+    /// A description of the imitated program.
     pub about: String,
     /// The share of the window at which the policy acts.
     pub threshold: f64,
-    /// The share of the window that is kept for the newest events.
+    /// The share of the window kept for the newest events.
     pub keep: f64,
-    /// A second threshold: this share of the window, less the reserve for the answer.
+    /// The share of a second threshold, from which the reserve for the answer is subtracted.
     pub less_answer: Option<f64>,
 }
 
@@ -45,7 +45,8 @@ pub fn presets() -> &'static [BudgetPreset] {
 /// Returns the preset with this name.
 ///
 /// # Errors
-/// Returns an error that lists the presets if none has this name.
+///
+/// Returns an error that lists the presets if there is none.
 pub(super) fn find_preset(name: &str) -> Result<&'static BudgetPreset, String> {
     let known: Vec<&str> = presets()
         .iter()
@@ -61,10 +62,10 @@ pub(super) fn find_preset(name: &str) -> Result<&'static BudgetPreset, String> {
 }
 
 impl BudgetPreset {
-    /// Returns the preset as a setting: its threshold and its `keep`, with window, counter, prices and reserve of
+    /// Returns the preset's threshold and `keep` as a setting. Window, counter, prices and reserve are those of
     /// `world`.
     pub fn within(&self, world: &Budget) -> Budget {
-        let less = self.less_answer.map(|share| tidy(share - world.reserve));
+        let less = self.less_answer.map(|x| round_share(x - world.reserve));
         let threshold = less.map_or(self.threshold, |less| less.min(self.threshold));
         Budget {
             threshold: threshold.max(0.05),

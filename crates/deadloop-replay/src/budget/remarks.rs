@@ -1,4 +1,4 @@
-//! [`Remark`]: the warnings about a budget.
+//! [`Remark`]: warnings about a budget.
 
 use std::fmt;
 
@@ -7,14 +7,14 @@ use super::params::{Budget, Policy};
 /// A warning about a setting.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Remark {
-    /// The threshold is above 1 - reserve. A prompt between the two overflows before the policy acts.
+    /// The threshold is above 1 - reserve, so that a prompt may overflow before the policy acts.
     Unsafe {
         /// The threshold.
         threshold: f64,
         /// The reserve.
         reserve: f64,
     },
-    /// The prompt after a summary may exceed the threshold again, so that one summary follows another.
+    /// The prompt after a summary may already exceed the threshold, so that one summary follows another.
     Thrashes {
         /// The largest prompt after a summary, as a share of the window.
         left: f64,
@@ -30,25 +30,25 @@ impl fmt::Display for Remark {
                 f,
                 "unsafe: threshold {threshold} is above 1 - reserve = {}; a prompt between the two overflows and is not \
                  summarised before; lower the threshold to {} or less",
-                tidy(1.0 - reserve),
-                tidy(1.0 - reserve)
+                round_share(1.0 - reserve),
+                round_share(1.0 - reserve)
             ),
             Self::Thrashes { left, threshold } => write!(
                 f,
                 "keep + summary = {} is at least the threshold {threshold}: what a summary leaves can be over it again",
-                tidy(*left)
+                round_share(*left)
             ),
         }
     }
 }
 
-/// Rounds a share, to hide the errors of binary arithmetic.
-pub(super) fn tidy(x: f64) -> f64 {
+/// Rounds a share to hide the errors of binary arithmetic.
+pub(super) fn round_share(x: f64) -> f64 {
     (x * 1e9).round() / 1e9
 }
 
 impl Budget {
-    /// Returns the warnings to print when the setting is read.
+    /// Returns the warnings about this setting.
     pub fn remarks(&self) -> Vec<Remark> {
         let mut remarks = Vec::new();
         if self.policy == Policy::Never {
@@ -76,7 +76,7 @@ impl Budget {
 
     /// Returns whether a prompt can overflow before it reaches the threshold.
     pub fn is_unsafe(&self) -> bool {
-        self.threshold > tidy(1.0 - self.reserve)
+        self.threshold > round_share(1.0 - self.reserve)
     }
 }
 

@@ -1,67 +1,68 @@
 //! [`play`]: simulates a run under a setting.
 //!
-//! [`trace`] returns each turn as well, for a plot.
+//! [`trace`] also returns each turn, for a plot.
 //!
-//! Between two acts of the policy the context only grows at its end, so its tokens are those of all events so far plus
-//! a constant ([`PromptContents::shift`]). Bisection finds the next turn above a limit. The tokens sent before that
-//! turn are a difference of two sums.
+//! Between two actions of the policy, the context only grows at its end. So its number of tokens is that of all events
+//! plus a constant ([`PromptContents::shift`]). Bisection finds the next turn above a limit, and the tokens sent before
+//! that turn are a difference of two sums.
 
 use super::params::{Budget, Policy};
 use super::sizes::RunSizes;
 
-/// The share of the prompt that a summary must free to be useful.
+/// The minimum share of the prompt that a useful summary frees.
 const MIN_USEFUL_SHARE: f64 = 0.1;
-/// The minimum number of turns between two summaries. A summary that comes sooner counts as thrash.
+/// The minimum number of turns between two summaries. A sooner summary counts as thrash.
 const MIN_TURNS_BETWEEN: usize = 3;
 
-/// The result of a run under a setting, in tokens and turns. Counting stops at an overflow, because the run would
-/// have ended there.
+/// The result of a run under a setting. Counting ends at an overflow, at which the run would have ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedRun {
     /// The number of turns whose prompt was sent.
     pub turns: u64,
-    /// The number of acts of the policy. It acts when a prompt exceeds the threshold.
+    /// The number of actions of the policy, which acts when a prompt exceeds the threshold.
     pub summaries: u64,
-    /// The number of acts that freed less than a tenth of the prompt.
+    /// The number of actions that freed less than a tenth of the prompt.
     pub useless: u64,
-    /// The number of acts less than 3 turns after the one before.
+    /// The number of actions less than 3 turns after the previous one.
     pub thrash: u64,
-    /// The turn of the first act, from 0.
+    /// The turn of the first action, from 0.
     pub first: Option<u64>,
-    /// The turn whose prompt was too long, from 0.
+    /// The turn whose prompt exceeded the limit, from 0.
     pub overflow: Option<u64>,
-    /// Tokens of prompts that were not in the cache.
+    /// The number of prompt tokens that were not in the cache.
     pub fresh: u64,
-    /// Tokens that were at the same place in the previous request, and tokens that summaries read.
+    /// The number of cached prompt tokens, and of tokens read by summaries.
     pub cached: u64,
-    /// Tokens that summaries wrote.
+    /// The number of tokens written by summaries.
     pub written: u64,
 }
 
-/// A turn of a run under a setting.
+/// A turn in a run under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
-    /// The turn, from 0.
+    /// The index of the turn, from 0.
     pub turn: u64,
-    /// The tokens of the prompt before the policy acted.
+    /// The number of prompt tokens before the policy acted.
     pub wanted: u64,
-    /// The tokens of the prompt after the policy acted.
+    /// The number of prompt tokens after the policy acted.
     pub sent: u64,
     /// Whether the policy acted.
     pub done: bool,
-    /// Whether the prompt is still too long after the policy acted.
+    /// Whether the prompt exceeded the limit even after the policy acted.
     pub overflow: bool,
 }
 
-/// Rounds a limit down to whole tokens: for a whole n, n > x exactly if n > round_down(x).
+/// Rounds a limit down to whole tokens. A whole number exceeds the limit exactly if it exceeds the result.
 fn round_down(tokens: f64) -> u64 {
     tokens.floor().clamp(0.0, 1e18) as u64
 }
 
 /// A setting's limits in whole tokens.
 struct TokenLimits {
+    /// The prompt length above which the policy acts.
     trigger: u64,
-    most: u64,
+    /// The prompt length above which the run overflows.
+    overflow: u64,
     keep: u64,
     summary: u64,
 }
@@ -76,38 +77,38 @@ impl TokenLimits {
         };
         Self {
             trigger,
-            most: round_down(window * (1.0 - budget.reserve)),
+            overflow: round_down(window * (1.0 - budget.reserve)),
             keep: round_down(budget.keep * window),
             summary: (budget.summary * window).ceil() as u64,
         }
     }
 }
 
-/// Returns the longest prompt, in tokens, at which the policy does not act and nothing overflows. A run whose last
-/// prompt is at most this long is sent unchanged.
+/// Returns the length in tokens of the longest prompt that is sent unchanged, without action or overflow.
 pub(super) fn longest_quiet_prompt(budget: &Budget) -> u64 {
     let limits = TokenLimits::from_budget(budget);
-    limits.trigger.min(limits.most)
+    limits.trigger.min(limits.overflow)
 }
 
-/// An act of the policy before a turn.
+/// An action of the policy before a turn.
 struct PolicyAct {
-    /// Tokens of the prompt that are at the same place as in the previous one.
+    /// The number of prompt tokens at the same position as in the previous prompt.
     same: u64,
-    /// Tokens that a summary reads and writes.
+    /// The number of tokens that the summary reads.
     read: u64,
+    /// The number of tokens that the summary writes.
     written: u64,
 }
 
-/// The content of the prompts: the definitions of tools, the fixed items, a summary, the newest items.
+/// The contents of a prompt: tool definitions, fixed items, an optional summary, and the newest items.
 struct PromptContents<'a> {
     sizes: &'a RunSizes,
     tools: u64,
-    /// The first of the newest items, which are unchanged.
-    from: usize,
-    /// Tokens of the summary before them, if there is one.
+    /// The index of the first kept item after the fixed ones and the summary.
+    start: usize,
+    /// The number of tokens of the summary, if there is one.
     summary: Option<u64>,
-    /// The difference between the tokens of a prompt and those of all events so far.
+    /// The number of tokens of a prompt minus that of all events so far.
     shift: i64,
 }
 
@@ -116,19 +117,18 @@ impl<'a> PromptContents<'a> {
         Self {
             sizes,
             tools,
-            from: sizes.fixed as usize,
+            start: sizes.fixed as usize,
             summary: None,
             shift: tools as i64,
         }
     }
 
-    /// Returns the tokens of a turn's prompt.
-    fn prompt(&self, turn: usize) -> u64 {
+    /// Returns the number of tokens of a turn's prompt.
+    fn prompt_tokens(&self, turn: usize) -> u64 {
         self.sizes.prompts[turn].saturating_add_signed(self.shift)
     }
 
-    /// Returns the first turn from `turn` on whose prompt exceeds a limit, or the number of all turns if no prompt
-    /// does.
+    /// Returns the first turn from `turn` on whose prompt exceeds `limit`, or the number of turns if there is none.
     fn first_turn_above(&self, turn: usize, limit: u64) -> usize {
         let Some(most) = limit.checked_add_signed(-self.shift) else {
             return if self.shift > 0 {
@@ -141,14 +141,14 @@ impl<'a> PromptContents<'a> {
         turn + rest.partition_point(|tokens| *tokens <= most)
     }
 
-    /// Returns the tokens of the prompts of the turns from `from` to before `to`.
-    fn sum(&self, from: usize, to: usize) -> u64 {
+    /// Returns the total number of prompt tokens of the turns `from..to`.
+    fn sum_prompts(&self, from: usize, to: usize) -> u64 {
         let all = self.sizes.sums[to] - self.sizes.sums[from];
         all.saturating_add_signed(self.shift * (to - from) as i64)
     }
 
     /// Returns the number of tokens at the start of the prompt before `turn` that no policy changes.
-    fn head(&self, turn: usize) -> u64 {
+    fn fixed_tokens(&self, turn: usize) -> u64 {
         match turn.checked_sub(1) {
             Some(last) => {
                 let fixed = self.sizes.fixed.min(self.sizes.items[last]);
@@ -158,14 +158,14 @@ impl<'a> PromptContents<'a> {
         }
     }
 
-    /// Returns the tokens of the whole prompt before `turn`, which are cached if the policy does not act.
-    fn last(&self, turn: usize) -> u64 {
-        turn.checked_sub(1).map_or(0, |last| self.prompt(last))
+    /// Returns the number of tokens of the prompt before `turn`, which are cached unless the policy acts.
+    fn last_tokens(&self, turn: usize) -> u64 {
+        turn.checked_sub(1).map_or(0, |t| self.prompt_tokens(t))
     }
 
-    /// Applies the policy before `turn`. `None` if there is no policy.
-    fn act(&mut self, turn: usize, budget: &Budget, limits: &TokenLimits) -> Option<PolicyAct> {
-        let wanted = self.prompt(turn);
+    /// Applies the policy before `turn`. `None` if the policy never acts.
+    fn act_at(&mut self, turn: usize, budget: &Budget, limits: &TokenLimits) -> Option<PolicyAct> {
+        let wanted = self.prompt_tokens(turn);
         let of = |same, read, written| PolicyAct {
             same,
             read,
@@ -173,46 +173,48 @@ impl<'a> PromptContents<'a> {
         };
         match budget.policy {
             Policy::Summary => {
-                let (same, written) = self.fold(turn, limits.keep, Some(limits.summary));
+                let (same, written) = self.shorten(turn, limits.keep, Some(limits.summary));
                 Some(of(same, wanted, written))
             }
-            Policy::Drop => Some(of(self.fold(turn, limits.keep, None).0, 0, 0)),
+            Policy::Drop => Some(of(self.shorten(turn, limits.keep, None).0, 0, 0)),
             Policy::Never => None,
         }
     }
 
-    /// Keeps the newest items, up to `keep` tokens together. A summary replaces the others, or they are dropped.
-    /// Returns the tokens that are at the same place as before, and the tokens of the summary.
-    fn fold(&mut self, turn: usize, keep: u64, summary: Option<u64>) -> (u64, u64) {
+    /// Keeps the newest items, up to `keep` tokens, and replaces older ones by a summary of at most `summary` tokens,
+    /// or drops them if that is `None`.
+    ///
+    /// Returns the number of tokens at the same position as before, and that of the summary.
+    fn shorten(&mut self, turn: usize, keep: u64, summary: Option<u64>) -> (u64, u64) {
         let before = &self.sizes.before;
-        let to = (self.sizes.items[turn] as usize).max(self.from);
-        let all = before[to] - before[self.from];
+        let to = (self.sizes.items[turn] as usize).max(self.start);
+        let all = before[to] - before[self.start];
         let old = self.summary.unwrap_or(0);
         if all + old <= keep {
-            return (self.last(turn), 0);
+            return (self.last_tokens(turn), 0);
         }
-        let same = self.head(turn);
+        let same = self.fixed_tokens(turn);
         let least = before[to].saturating_sub(keep);
-        let from = self.from + before[self.from..=to].partition_point(|tokens| *tokens < least);
-        let gone = old + before[from] - before[self.from];
+        let from = self.start + before[self.start..=to].partition_point(|tokens| *tokens < least);
+        let gone = old + before[from] - before[self.start];
         let left = summary.map(|most| most.min(gone));
         self.shift -= gone as i64;
         self.shift += left.unwrap_or(0) as i64;
-        self.from = from;
+        self.start = from;
         self.summary = left;
         (same, left.unwrap_or(0))
     }
 }
 
-/// Plays a run under a setting.
+/// Simulates a run under a setting.
 pub fn play(sizes: &RunSizes, budget: &Budget) -> SimulatedRun {
-    run(sizes, budget, &mut |_| {})
+    simulate(sizes, budget, &mut |_| {})
 }
 
-/// Plays a run and also returns each turn.
+/// Simulates a run and also returns each turn.
 pub fn trace(sizes: &RunSizes, budget: &Budget) -> (SimulatedRun, Vec<BudgetStep>) {
     let mut done = Vec::new();
-    let played = run(sizes, budget, &mut |step| done.push(step));
+    let played = simulate(sizes, budget, &mut |step| done.push(step));
     let mut shift = budget.tools as i64;
     let mut steps = Vec::new();
     let mut marked = done.into_iter().peekable();
@@ -233,37 +235,37 @@ pub fn trace(sizes: &RunSizes, budget: &Budget) -> (SimulatedRun, Vec<BudgetStep
     (played, steps)
 }
 
-/// Plays a run and calls `tell` for each turn at which the policy acts or the prompt overflows.
-fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> SimulatedRun {
+/// Simulates a run. Calls `emit` for each turn at which the policy acts or the prompt overflows.
+fn simulate(sizes: &RunSizes, budget: &Budget, emit: &mut impl FnMut(BudgetStep)) -> SimulatedRun {
     let limits = TokenLimits::from_budget(budget);
     let mut context = PromptContents::new(sizes, budget.tools);
     let mut played = SimulatedRun::default();
     let (mut turn, mut last): (usize, Option<usize>) = (0, None);
-    let first_above = limits.trigger.min(limits.most);
+    let first_above = limits.trigger.min(limits.overflow);
     while turn < sizes.turns() {
         let next = context.first_turn_above(turn, first_above);
-        send(&context, &mut played, turn, next);
+        add_turns(&context, &mut played, turn, next);
         turn = next;
         if turn == sizes.turns() {
             break;
         }
-        let wanted = context.prompt(turn);
+        let wanted = context.prompt_tokens(turn);
         let acted = if wanted > limits.trigger {
-            context.act(turn, budget, &limits)
+            context.act_at(turn, budget, &limits)
         } else {
             None
         };
-        let sent = context.prompt(turn);
-        let overflow = sent > limits.most;
+        let sent = context.prompt_tokens(turn);
+        let overflow = sent > limits.overflow;
         if let Some(act) = &acted {
-            count(&mut played, (turn, last), wanted, sent);
+            add_act(&mut played, (turn, last), wanted, sent);
             played.cached += act.read;
             played.written += act.written;
             last = Some(turn);
         }
         if acted.is_some() || overflow {
             let done = acted.is_some();
-            tell(BudgetStep {
+            emit(BudgetStep {
                 turn: turn as u64,
                 wanted,
                 sent,
@@ -275,7 +277,7 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
             played.overflow = Some(turn as u64);
             break;
         }
-        let same = acted.map_or_else(|| context.last(turn), |act| act.same);
+        let same = acted.map_or_else(|| context.last_tokens(turn), |act| act.same);
         played.cached += same;
         played.fresh += sent - same;
         played.turns += 1;
@@ -284,13 +286,13 @@ fn run(sizes: &RunSizes, budget: &Budget, tell: &mut impl FnMut(BudgetStep)) -> 
     played
 }
 
-/// Sends the prompts of the turns from `from` to before `to`, between which the policy does not act.
-fn send(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to: usize) {
-    let all = context.sum(from, to);
+/// Counts the prompts of the turns `from..to`, during which the policy does not act.
+fn add_turns(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to: usize) {
+    let all = context.sum_prompts(from, to);
     // The prompt of every turn but the first begins with the previous one, which may be the tool definitions alone.
     let first = from.max(1);
     let cached = if first < to {
-        context.sum(first - 1, to - 1)
+        context.sum_prompts(first - 1, to - 1)
     } else {
         0
     };
@@ -299,10 +301,10 @@ fn send(context: &PromptContents<'_>, played: &mut SimulatedRun, from: usize, to
     played.fresh += all - cached;
 }
 
-/// Counts an act of the policy before a turn.
-fn count(played: &mut SimulatedRun, (turn, last): (usize, Option<usize>), wanted: u64, sent: u64) {
-    played.summaries += 1;
-    played.first = played.first.or(Some(turn as u64));
-    played.useless += u64::from(((wanted - sent) as f64) < MIN_USEFUL_SHARE * wanted as f64);
-    played.thrash += u64::from(last.is_some_and(|last| turn - last < MIN_TURNS_BETWEEN));
+/// Counts an action of the policy before `turn`. `last` is the turn of the previous action.
+fn add_act(run: &mut SimulatedRun, (turn, last): (usize, Option<usize>), wanted: u64, sent: u64) {
+    run.summaries += 1;
+    run.first = run.first.or(Some(turn as u64));
+    run.useless += u64::from(((wanted - sent) as f64) < MIN_USEFUL_SHARE * wanted as f64);
+    run.thrash += u64::from(last.is_some_and(|last| turn - last < MIN_TURNS_BETWEEN));
 }

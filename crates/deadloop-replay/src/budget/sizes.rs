@@ -1,32 +1,30 @@
-//! [`RunSizes`]: the tokens of a run's events, as sums.
-//!
-//! The sums, by one counter, are searched by [`play`](super::play()).
+//! [`RunSizes`]: running sums of the tokens of a run's events, for [`play`](super::play()).
 
 use super::lengths::{Lengths, Prompt, PromptItem};
 use super::params::TokenCounter;
 
-/// The tokens of a run by one counter. Positions are numbers of items, which are the events that take room.
+/// Token sums of a run by one counter. Items are the events that take up space in a prompt.
 #[derive(Clone, Debug, Default)]
 pub struct RunSizes {
-    /// For each item, the tokens of the items before it. The last entry is the tokens of all items.
+    /// For each item, the number of tokens before it. The last entry is the total.
     pub(super) before: Vec<u64>,
     /// For each turn, the number of items before it.
     pub(super) items: Vec<u32>,
-    /// For each turn, the tokens of all events before it, which is its prompt if nothing is left out.
+    /// For each turn, the number of tokens of all items before it, which is its prompt if nothing is removed.
     pub(super) prompts: Vec<u64>,
-    /// For each turn, the sum of the prompts before it. The last entry is the sum of all prompts.
+    /// For each turn, the total tokens of earlier prompts. The last entry is the total of all prompts.
     pub(super) sums: Vec<u64>,
-    /// The number of items at the beginning that no policy removes.
+    /// The number of items at the start that no policy removes.
     pub(super) fixed: u32,
-    /// For each turn, the recorded tokens of its prompt, if any.
+    /// For each turn, the recorded number of prompt tokens, if any.
     pub(super) recorded: Vec<Option<u64>>,
 }
 
 impl RunSizes {
-    /// Measures a run. A system event after the beginning counts as an ordinary event.
+    /// Measures a run. System events after the start are treated like other events.
     pub fn new(lengths: &Lengths, counter: TokenCounter) -> Self {
         let tokens = match counter {
-            TokenCounter::Recorded => spread_recorded_tokens(&lengths.items, &lengths.prompts),
+            TokenCounter::Recorded => tokens_from_prompts(&lengths.items, &lengths.prompts),
             _ => estimate_tokens(&lengths.items, counter.chars()),
         };
         let mut sizes = Self {
@@ -50,20 +48,20 @@ impl RunSizes {
         self.items.len()
     }
 
-    /// Returns the tokens of the last prompt, which is the longest if nothing is left out.
+    /// Returns the number of tokens of the last prompt, which is the longest if nothing is removed.
     pub(super) fn peak(&self, tools: u64) -> u64 {
         self.prompts.last().map_or(0, |prompt| prompt + tools)
     }
 
-    /// Returns the tokens by this counter and the recorded tokens of each turn whose prompt was recorded. `tools` is
-    /// the number of tokens of tool definitions.
+    /// Returns the estimated and the recorded number of prompt tokens of each turn with a record. `tools` is the number
+    /// of tokens of tool definitions.
     pub fn errors(&self, tools: u64) -> impl Iterator<Item = (u64, u64)> {
         let both = self.prompts.iter().zip(&self.recorded);
         both.filter_map(move |(own, recorded)| Some((own + tools, recorded.filter(|n| *n > 0)?)))
     }
 }
 
-/// Returns the running sums: 0, the first number, the sum of the first two, and so on.
+/// Returns the running sums of numbers, from 0 to the total.
 fn running_sums(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     let sums = numbers.scan(0, |sum, n| {
         *sum += n;
@@ -72,18 +70,19 @@ fn running_sums(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
     std::iter::once(0).chain(sums).collect()
 }
 
-/// Returns the tokens of each event: its chars divided by the chars of a token, rounded up.
-fn estimate_tokens(items: &[PromptItem], chars: f64) -> Vec<u64> {
-    let of = |item: &PromptItem| (item.chars as f64 / chars).ceil() as u64;
+/// Estimates the number of tokens of each event: its chars divided by `chars_per_token`, rounded up.
+fn estimate_tokens(items: &[PromptItem], chars_per_token: f64) -> Vec<u64> {
+    let of = |item: &PromptItem| (item.chars as f64 / chars_per_token).ceil() as u64;
     items.iter().map(of).collect()
 }
 
-/// Returns the recorded tokens of each event. The growth of the recorded prompt from one turn to the next is spread
-/// over the events between, by their chars. If a turn has no recorded prompt, or a shorter one than the turn before,
-/// the events between are estimated and scaled by the ratio of recorded to estimated tokens so far. A prompt that
-/// shrinks shows that the recording left something out. Later prompts are then compared with that prompt, not with
-/// the longest.
-fn spread_recorded_tokens(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> {
+/// Returns the number of tokens of each event, derived from the recorded prompts.
+///
+/// The growth of the prompt from one turn to the next is distributed over the events between them, by their chars. If a
+/// turn has no recorded prompt, or a shorter one than the turn before, the events are estimated, scaled by the ratio of
+/// recorded to estimated tokens so far. A shrinking prompt shows that the recording left something out, so later
+/// prompts are compared with that prompt rather than with the longest.
+fn tokens_from_prompts(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> {
     let estimates = estimate_tokens(items, TokenCounter::Recorded.chars());
     let mut tokens = vec![0; items.len()];
     let (mut from, mut total, mut ratio) = (0, 0_u64, 1.0);
@@ -102,7 +101,7 @@ fn spread_recorded_tokens(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> 
         if known.is_some() && guessed > 0 {
             ratio = (total + more) as f64 / guessed as f64;
         }
-        spread(more, &items[from..to], &mut tokens[from..to]);
+        distribute_tokens(more, &items[from..to], &mut tokens[from..to]);
         total += if to > from { more } else { 0 };
         if let Some(shrunk) = prompt
             .tokens
@@ -115,9 +114,9 @@ fn spread_recorded_tokens(items: &[PromptItem], prompts: &[Prompt]) -> Vec<u64> 
     tokens
 }
 
-/// Spreads tokens over events by their chars. Each event takes its share of the remaining tokens, so that the sum is
-/// exact.
-fn spread(tokens: u64, items: &[PromptItem], to: &mut [u64]) {
+/// Distributes tokens over events by their chars. Each event takes its share of the remaining tokens, so that the sum
+/// is exact.
+fn distribute_tokens(tokens: u64, items: &[PromptItem], to: &mut [u64]) {
     let mut chars: u64 = items.iter().map(|item| item.chars).sum();
     let mut left = tokens;
     for (item, to) in items.iter().zip(to) {
@@ -147,7 +146,7 @@ mod tests {
     #[test]
     fn recorded_tokens_add_up_to_what_was_recorded() {
         let items = items(&[40, 80, 10, 30, 400]);
-        let tokens = spread_recorded_tokens(&items, &[prompt(1, Some(20)), prompt(4, Some(101))]);
+        let tokens = tokens_from_prompts(&items, &[prompt(1, Some(20)), prompt(4, Some(101))]);
         assert_eq!(tokens[0], 20);
         assert_eq!(tokens[1..4].iter().sum::<u64>(), 81);
         // The first four items have 41 tokens by chars and 101 recorded ones, so 100 by chars become 246.
@@ -158,12 +157,12 @@ mod tests {
     fn a_turn_that_says_nothing_is_scaled_by_the_ratio_so_far() {
         let items = items(&[40, 40, 40]);
         let said = [prompt(1, Some(20)), prompt(2, None), prompt(3, Some(60))];
-        assert_eq!(spread_recorded_tokens(&items, &said), [20, 20, 20]);
+        assert_eq!(tokens_from_prompts(&items, &said), [20, 20, 20]);
         // A shorter prompt: the recording left something out, and budgets decide by themselves on that.
         let fewer = [prompt(1, Some(20)), prompt(2, Some(5))];
-        assert_eq!(spread_recorded_tokens(&items, &fewer)[..2], [20, 20]);
+        assert_eq!(tokens_from_prompts(&items, &fewer)[..2], [20, 20]);
         // From there it grows by 27, whatever the longest prompt was.
         let again = [prompt(1, Some(20)), prompt(2, Some(5)), prompt(3, Some(32))];
-        assert_eq!(spread_recorded_tokens(&items, &again), [20, 20, 27]);
+        assert_eq!(tokens_from_prompts(&items, &again), [20, 20, 27]);
     }
 }

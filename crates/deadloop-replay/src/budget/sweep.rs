@@ -1,6 +1,6 @@
-//! [`sweep`]: plays many settings over many runs.
+//! [`sweep`]: simulates many settings over many runs.
 //!
-//! Settings that differ only in the price of cached tokens are played once.
+//! Settings that differ only in the price of cached tokens are simulated once.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,25 +14,25 @@ use super::sizes::RunSizes;
 use super::tally::BudgetTally;
 use crate::corpus_pass::Interruption;
 
-/// The runs of a corpus, measured by each counter that a setting uses.
+/// The runs of a corpus, measured by each token counter that the settings use.
 #[derive(Debug, Default)]
 pub struct MeasuredRuns {
     counters: Vec<TokenCounter>,
-    /// The sizes by run, then by counter.
+    /// The sizes of each run, by counter.
     runs: Vec<Vec<RunSizes>>,
 }
 
 /// A group of settings with the same counter, window, reserve and tool definitions.
 #[derive(Clone, Debug)]
 pub struct BudgetStage {
-    /// The shared values, as the setting whose policy never acts.
+    /// The shared values, as a setting whose policy never acts.
     pub never: Budget,
-    /// The settings of the group. Settings that differ only in the price of cached tokens are here once.
+    /// The settings to simulate. Settings that differ only in the price of cached tokens occur once.
     pub plays: Vec<Budget>,
 }
 
 impl BudgetStage {
-    /// Groups settings into stages, in the order in which they first occur.
+    /// Groups settings into stages, in the order of their first occurrence.
     pub fn stages(budgets: &[Budget]) -> Vec<Self> {
         let mut stages: Vec<Self> = Vec::new();
         let mut at: BTreeMap<String, usize> = BTreeMap::new();
@@ -62,17 +62,17 @@ impl BudgetStage {
     }
 }
 
-/// The results of a stage: a tally for each play and each source. Sources are numbered from 0.
+/// The results of a stage. Each list holds one tally per source.
 #[derive(Clone, Debug)]
 pub struct StageTallies {
     /// The tallies without a guard.
     pub never: Vec<BudgetTally>,
-    /// The tallies of each play.
+    /// The tallies of each setting in [`BudgetStage::plays`].
     pub plays: Vec<Vec<BudgetTally>>,
 }
 
 impl MeasuredRuns {
-    /// Measures runs with all counters that `budgets` name, in the given order.
+    /// Measures runs with all counters of `budgets`, in their order.
     pub fn new(lengths: &[Lengths], budgets: &[Budget]) -> Self {
         let mut counters: Vec<TokenCounter> = Vec::new();
         for budget in budgets {
@@ -89,26 +89,26 @@ impl MeasuredRuns {
     }
 
     /// Returns the index of a setting's counter.
-    fn view(&self, budget: &Budget) -> usize {
+    fn index_of(&self, budget: &Budget) -> usize {
         let mut counters = self.counters.iter();
         counters.position(|one| *one == budget.counter).unwrap_or(0)
     }
 
     /// Returns the sizes of a run by the setting's counter.
     pub fn run(&self, run: usize, budget: &Budget) -> &RunSizes {
-        &self.runs[run][self.view(budget)]
+        &self.runs[run][self.index_of(budget)]
     }
 
-    /// Plays each run under a setting.
+    /// Simulates each run under a setting.
     pub fn played(&self, budget: &Budget) -> Vec<SimulatedRun> {
-        let view = self.view(budget);
+        let view = self.index_of(budget);
         self.runs
             .par_iter()
             .map(|run| play(&run[view], budget))
             .collect()
     }
 
-    /// Plays each run without a guard in an endless window, with the tool definitions of a setting.
+    /// Simulates each run without a guard in an endless window, with the tool definitions of a setting.
     pub fn free(&self, budget: &Budget) -> Vec<SimulatedRun> {
         self.played(&Budget {
             policy: Policy::Never,
@@ -119,34 +119,34 @@ impl MeasuredRuns {
     }
 }
 
-/// The runs of one source, those with the longest prompts first.
+/// The runs of one source, sorted by falling length of the last prompt.
 struct RankedRuns {
     runs: Vec<usize>,
-    /// Tokens of the last prompt of each run.
+    /// The number of tokens of each run's last prompt.
     peaks: Vec<u64>,
-    /// For each position, the tally of the runs from that position on if no prompt reaches a limit.
-    quiet: Vec<BudgetTally>,
+    /// The tally of the runs from each rank on, for settings under which these runs reach no limit.
+    quiet_tallies: Vec<BudgetTally>,
 }
 
 impl RankedRuns {
     fn new(mut runs: Vec<usize>, peak: impl Fn(usize) -> u64, free: &[SimulatedRun]) -> Self {
         runs.sort_by_key(|run| (std::cmp::Reverse(peak(*run)), *run));
         let mut sum = BudgetTally::default();
-        let mut quiet = vec![sum];
+        let mut quiet_tallies = vec![sum];
         for run in runs.iter().rev() {
             sum.add(&free[*run], &free[*run]);
-            quiet.push(sum);
+            quiet_tallies.push(sum);
         }
-        quiet.reverse();
+        quiet_tallies.reverse();
         Self {
             peaks: runs.iter().map(|run| peak(*run)).collect(),
             runs,
-            quiet,
+            quiet_tallies,
         }
     }
 }
 
-/// A stage that is being played.
+/// The state of simulating one stage.
 struct StageSimulation<'a> {
     field: &'a MeasuredRuns,
     sources: Vec<RankedRuns>,
@@ -156,14 +156,14 @@ struct StageSimulation<'a> {
 
 impl StageSimulation<'_> {
     /// Returns a setting's tallies by source. `None` if the sweep was cancelled.
-    fn tallies(&self, budget: &Budget) -> Option<Vec<BudgetTally>> {
+    fn tally_by_source(&self, budget: &Budget) -> Option<Vec<BudgetTally>> {
         if self.cancel.load(Ordering::Relaxed) {
             return None;
         }
-        let (view, quiet) = (self.field.view(budget), longest_quiet_prompt(budget));
+        let (view, quiet) = (self.field.index_of(budget), longest_quiet_prompt(budget));
         let of = |ranked: &RankedRuns| {
             let loud = ranked.peaks.partition_point(|peak| *peak > quiet);
-            let mut tally = ranked.quiet[loud];
+            let mut tally = ranked.quiet_tallies[loud];
             for run in &ranked.runs[..loud] {
                 let played = play(&self.field.runs[*run][view], budget);
                 tally.add(&played, &self.free[*run]);
@@ -174,8 +174,8 @@ impl StageSimulation<'_> {
     }
 }
 
-/// Plays a stage over all runs. `sources` holds a number below `count` for each run. The result does not depend on
-/// the number of threads.
+/// Simulates a stage over all runs. `sources` has the source of each run, a number below `count`. The result does not
+/// depend on the number of threads.
 ///
 /// # Errors
 /// Returns an error if the sweep was cancelled.
@@ -187,13 +187,13 @@ pub fn sweep(
     cancel: &AtomicBool,
 ) -> Result<StageTallies, Interruption> {
     let free = field.free(&stage.never);
-    let view = field.view(&stage.never);
+    let view = field.index_of(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
     let of = |source: usize| {
         let own = (0..field.runs.len()).filter(|run| sources[*run] as usize == source);
         RankedRuns::new(own.collect(), peak, &free)
     };
-    let playing = StageSimulation {
+    let simulation = StageSimulation {
         sources: (0..count).map(of).collect(),
         field,
         free,
@@ -202,9 +202,9 @@ pub fn sweep(
     let plays: Option<Vec<_>> = stage
         .plays
         .par_iter()
-        .map(|one| playing.tallies(one))
+        .map(|one| simulation.tally_by_source(one))
         .collect();
-    let never = playing.tallies(&stage.never);
+    let never = simulation.tally_by_source(&stage.never);
     let (never, plays) = never.zip(plays).ok_or(Interruption)?;
     Ok(StageTallies { never, plays })
 }

@@ -1,4 +1,4 @@
-//! [`BudgetTally`]: counts of the events of runs under a setting.
+//! [`BudgetTally`]: counts over runs under a setting.
 
 use std::ops::AddAssign;
 
@@ -9,11 +9,11 @@ use super::simulation::SimulatedRun;
 pub struct TokenSums {
     /// The number of runs.
     pub runs: u64,
-    /// Tokens of prompts that were not in the cache.
+    /// The number of prompt tokens that were not in the cache.
     pub fresh: u64,
-    /// Tokens that were at the same place in the previous request, and tokens that summaries read.
+    /// The number of cached prompt tokens, and of tokens read by summaries.
     pub cached: u64,
-    /// Tokens that summaries wrote.
+    /// The number of tokens written by summaries.
     pub written: u64,
 }
 
@@ -28,12 +28,12 @@ impl TokenSums {
         };
     }
 
-    /// Returns the number of tokens that were sent.
+    /// Returns the number of prompt tokens sent.
     pub fn sent(&self) -> u64 {
         self.fresh + self.cached
     }
 
-    /// Returns the cost of all tokens, if a cached token costs `cache` and any other token 1.
+    /// Returns the cost of all tokens, where a cached token costs `cache` and any other token 1.
     pub fn cost(&self, cache: f64) -> f64 {
         (self.fresh + self.written) as f64 + self.cached as f64 * cache
     }
@@ -53,23 +53,23 @@ impl AddAssign for TokenSums {
 pub struct BudgetTally {
     /// The number of runs.
     pub runs: u64,
-    /// The number of runs that overflow.
+    /// The number of runs that overflowed.
     pub overflow: u64,
     /// The number of runs in which the policy acted.
     pub acted: u64,
-    /// The sum, over runs, of the turn of the first act.
+    /// The sum over runs of the turn of the first action.
     pub first: u64,
-    /// The number of turns that were sent.
+    /// The number of turns whose prompts were sent.
     pub turns: u64,
-    /// The number of acts of the policy.
+    /// The number of actions of the policy.
     pub summaries: u64,
-    /// The number of useless acts ([`SimulatedRun::useless`]).
+    /// The number of useless actions ([`SimulatedRun::useless`]).
     pub useless: u64,
-    /// The number of acts that were thrash ([`SimulatedRun::thrash`]).
+    /// The number of actions that were thrash ([`SimulatedRun::thrash`]).
     pub thrash: u64,
-    /// The tokens of the runs that do not overflow.
+    /// The token sums of the runs that did not overflow.
     pub own: TokenSums,
-    /// The tokens of the same runs without a guard, in an endless window.
+    /// The token sums that these runs have without a guard, in an endless window.
     pub own_free: TokenSums,
 }
 

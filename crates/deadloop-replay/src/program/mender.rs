@@ -1,6 +1,6 @@
 //! [`Mender`]: a program that repairs transcripts.
 //!
-//! It uses the protocol of detectors and answers each transcript with one `repaired` line.
+//! It uses the protocol of detector programs and answers each transcript with one `repaired` line.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,15 +15,14 @@ use super::protocol::Ready;
 use super::script::Script;
 use super::{StartError, lock, start_program};
 
-/// The answer of a repairing program. Fields that the program left out are empty.
+/// The answer of a repairing program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MenderAnswer {
-    /// The fields of its answer.
+    /// The fields of the answer. Those that the program left out are missing.
     pub fields: serde_json::Map<String, Json>,
 }
 
-/// A program that repairs, with a process for each thread that uses the program. Dropping the value kills the
-/// processes.
+/// A repairing program, with one process per thread that uses it. Dropping the value kills the processes.
 pub struct Mender {
     program: Program,
     name: Ready,
@@ -31,7 +30,7 @@ pub struct Mender {
 }
 
 impl Mender {
-    /// Starts one process and waits until it is ready. More are started when they are needed.
+    /// Starts one process and waits until it is ready. Further processes are started as needed.
     ///
     /// # Errors
     /// Returns an error if the program cannot be started or refuses its parameters, or if `cancel` was raised.
@@ -46,7 +45,7 @@ impl Mender {
         })
     }
 
-    /// Returns the program, with the name and version that it reported.
+    /// Returns the program, and the name and version that it reported.
     pub fn ready(&self) -> (&Program, &Ready) {
         (&self.program, &self.name)
     }

@@ -2,10 +2,10 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the processes of each program, and the limit on errors | here |
-//! | the lines that are sent, and the numbers in an alarm | `script` |
-//! | the messages | `protocol` |
-//! | one running program: pipes, waiting, killing | `process` |
+//! | the process pools, and the limit on errors | this module |
+//! | lines to send, and conversion of alarms | `script` |
+//! | messages of the protocol | `protocol` |
+//! | one process: pipes, waiting, killing | `process` |
 //!
 //! A process handles one transcript at a time, and a thread one process at a time. So no program has more processes
 //! than there are threads. An answer must not depend on earlier transcripts.
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use crate::corpus_pass::Interruption;
 use crate::engine::decide_with;
 use crate::plan::Plan;
-use crate::plan_meters::Listener;
+use crate::plan_meters::PlanProgram;
 use crate::record::Record;
 
 mod mender;
@@ -39,29 +39,29 @@ use protocol::{ProgramMessage, ProgramReply, write_line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
 
-/// The longest wait until a program is ready. Some programs first load a model.
+/// The maximum time until a program is ready. Some programs first load a model.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The maximum number of idle processes that are kept, since each takes memory. A run with more programs starts the
-/// others again for each transcript.
+/// The maximum number of idle processes kept, since each takes memory. In a run with more programs, the remaining
+/// programs are started again for each transcript.
 const MAX_IDLE_PROCESSES: usize = 64;
 
-/// The answer of a program about a transcript: its alarm, `None`, or the program's error.
+/// A program's answer to a transcript: an alarm, none, or the program's error.
 pub(crate) type ProgramAnswer = Result<Option<ProgramAlarm>, String>;
 
-/// The running programs of a plan. Dropping the value kills them all.
+/// The running programs of a plan. Dropping the value kills them.
 #[derive(Default)]
 pub struct Programs {
     pools: Vec<ProcessPool>,
-    /// The number of idle processes.
-    kept: AtomicUsize,
-    /// Set when a program has failed too often.
+    /// The number of idle processes in all pools.
+    idle_count: AtomicUsize,
+    /// Set once a program has exceeded its error limit.
     failing: AtomicBool,
 }
 
-/// The processes of one program of the plan, as many as threads need.
+/// The processes of one program, as many as threads need.
 struct ProcessPool {
-    listener: Listener,
+    source: PlanProgram,
     ready: Ready,
     idle: Mutex<Vec<Process>>,
     errors: Mutex<ProgramErrors>,
@@ -103,7 +103,7 @@ impl StartError {
 }
 
 impl Programs {
-    /// Starts one process of each program of a plan and waits until all are ready. More are started when they are
+    /// Starts one process of each program of a plan and waits until all are ready. Further processes are started as
     /// needed.
     ///
     /// # Errors
@@ -111,17 +111,17 @@ impl Programs {
     pub fn start(plan: &Plan, cancel: &AtomicBool) -> Result<Self, StartError> {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
-        let start = |listener: &Listener| {
-            let started = start_program(&listener.program, &stop);
+        let start = |source: &PlanProgram| {
+            let started = start_program(&source.program, &stop);
             let (process, ready) =
-                started.map_err(|halt| StartError::new(&listener.program, halt))?;
+                started.map_err(|halt| StartError::new(&source.program, halt))?;
             let pool = ProcessPool {
-                listener: listener.clone(),
+                source: source.clone(),
                 ready,
                 idle: Mutex::default(),
                 errors: Mutex::default(),
             };
-            programs.keep(&pool, process);
+            programs.keep_idle(&pool, process);
             Ok(pool)
         };
         let started: Vec<_> = plan.readings().programs().par_iter().map(start).collect();
@@ -131,17 +131,17 @@ impl Programs {
         })
     }
 
-    /// Returns each program, with the name and version that it reported, in the plan's order.
+    /// Returns each program with its reported name and version, in the plan's order.
     pub fn ready(&self) -> impl Iterator<Item = (&Program, &Ready)> {
-        self.pools.iter().map(|p| (&p.listener.program, &p.ready))
+        self.pools.iter().map(|p| (&p.source.program, &p.ready))
     }
 
-    /// Returns the reason to end the run, if a program has failed on more transcripts than it may.
+    /// Returns the reason to end the run, if a program has failed on more transcripts than allowed.
     pub fn failure(&self) -> Option<String> {
         let too_many = |pool: &ProcessPool| {
-            let (errors, max) = (lock(&pool.errors), pool.listener.program.max_errors);
+            let (errors, max) = (lock(&pool.errors), pool.source.program.max_errors);
             (errors.count > max).then(|| {
-                let command = command_line(&pool.listener.program);
+                let command = command_line(&pool.source.program);
                 format!(
                     "{command}: failed on more than max_errors = {max} transcripts, the last {}",
                     errors.last
@@ -156,8 +156,8 @@ impl Programs {
         self.pools.is_empty()
     }
 
-    /// Replays one transcript through every setting of `plan`, as [`run`](crate::run()) does. The programs must have
-    /// been started for that plan. `chunks` is that of [`decide`](crate::decide).
+    /// Replays one transcript through every setting of `plan`, including those with programs. The programs must have
+    /// been started for that plan. Text arrives in `chunks`, see [`decide`](crate::decide).
     ///
     /// # Errors
     /// Returns an error if `cancel` was raised while a program was running.
@@ -168,14 +168,15 @@ impl Programs {
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
     ) -> Result<Record, Interruption> {
-        let said = self.ask(plan, transcript, chunks, cancel)?;
-        Ok(decide_with(plan, transcript, chunks, &said))
+        let answers = self.ask_all(plan, transcript, chunks, cancel)?;
+        Ok(decide_with(plan, transcript, chunks, &answers))
     }
 
-    /// Returns the answer of each program about a transcript, in the plan's order. `plan` must be the one that the
-    /// programs were started for. Programs that the model's guards do not contain are skipped. `chunks` is that of
-    /// [`decide`](crate::decide).
-    fn ask(
+    /// Returns the answer of each program to a transcript, in the plan's order.
+    ///
+    /// The programs must have been started for `plan`. Programs that are not in the guards of the transcript's model
+    /// are skipped. Text arrives in `chunks`, see [`decide`](crate::decide).
+    fn ask_all(
         &self,
         plan: &Plan,
         transcript: &Transcript,
@@ -186,20 +187,20 @@ impl Programs {
             return Ok(Vec::new());
         }
         let stop = || cancel.load(Ordering::Relaxed) || self.failing.load(Ordering::Relaxed);
-        let wanted = plan.asked_programs(transcript.work());
+        let wanted = plan.programs_for(transcript.work());
         let mut scripts: BTreeMap<Option<Channel>, Result<Script, String>> = BTreeMap::new();
         let ask = |(i, pool): (usize, &ProcessPool)| {
             if !wanted.contains(&i) {
                 return Ok(Ok(None));
             }
-            let channel = pool.listener.channel;
+            let channel = pool.source.channel;
             let new = || Script::new(transcript, channel, chunks);
             let answer = match scripts.entry(channel).or_insert_with(new) {
                 Ok(script) => self.ask_pool(pool, script, &stop),
                 Err(what) => Err(Halt::Failed(what.clone())),
             };
             match answer {
-                Ok(heard) => Ok(Ok(heard)),
+                Ok(result) => Ok(Ok(result)),
                 Err(Halt::Interrupted) => Err(Interruption),
                 Err(Halt::Failed(what) | Halt::Ended(what)) => {
                     Ok(Err(self.count_error(pool, &transcript.id, &what)))
@@ -209,9 +210,10 @@ impl Programs {
         self.pools.iter().enumerate().map(ask).collect()
     }
 
-    /// Sends a transcript to one process of a program. If an idle process ends without an answer, the transcript is
-    /// sent to a new process, whose answer counts. The idle process may have ended after its last transcript. Since
-    /// that depends on timing, it must not affect the result.
+    /// Sends a transcript to a process of the pool and returns its alarm.
+    ///
+    /// If an idle process ends without an answer, a new process gets the transcript. The idle one may have ended after
+    /// its last transcript, and such timing must not affect the result.
     fn ask_pool(
         &self,
         pool: &ProcessPool,
@@ -221,17 +223,17 @@ impl Programs {
         // The lock is held only while the process is taken out.
         let idle = lock(&pool.idle).pop();
         if let Some(process) = idle {
-            self.kept.fetch_sub(1, Ordering::Relaxed);
+            self.idle_count.fetch_sub(1, Ordering::Relaxed);
             match self.ask_process(pool, process, script, stop) {
                 Err(Halt::Ended(_)) => {}
                 answer => return answer,
             }
         }
-        let (process, _) = start_program(&pool.listener.program, stop)?;
+        let (process, _) = start_program(&pool.source.program, stop)?;
         self.ask_process(pool, process, script, stop)
     }
 
-    /// Sends a transcript to a process, and keeps the process if its answer is valid.
+    /// Sends a transcript to a process. Keeps the process if its answer is valid.
     fn ask_process(
         &self,
         pool: &ProcessPool,
@@ -239,13 +241,13 @@ impl Programs {
         script: &Script,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<ProgramAlarm>, Halt> {
-        let patience = Duration::from_millis(pool.listener.program.timeout_ms);
-        let answer = process.ask(script.blocks.clone(), patience, stop);
-        let heard = answer.and_then(|line| read_verdict(&line, script).map_err(Halt::Failed));
-        match heard {
-            Ok(heard) => {
-                self.keep(pool, process);
-                Ok(heard)
+        let timeout = Duration::from_millis(pool.source.program.timeout_ms);
+        let answer = process.ask(script.blocks.clone(), timeout, stop);
+        let result = answer.and_then(|line| parse_alarm(&line, script).map_err(Halt::Failed));
+        match result {
+            Ok(alarm) => {
+                self.keep_idle(pool, process);
+                Ok(alarm)
             }
             Err(Halt::Failed(what)) => Err(Halt::Failed(process.end_with_stderr(&what))),
             Err(Halt::Ended(what)) => Err(Halt::Ended(process.end_with_stderr(&what))),
@@ -253,12 +255,12 @@ impl Programs {
         }
     }
 
-    /// Keeps an idle process, or ends it if enough are kept.
-    fn keep(&self, pool: &ProcessPool, process: Process) {
-        if self.kept.fetch_add(1, Ordering::Relaxed) < MAX_IDLE_PROCESSES {
+    /// Keeps an idle process, or drops it if enough are kept.
+    fn keep_idle(&self, pool: &ProcessPool, process: Process) {
+        if self.idle_count.fetch_add(1, Ordering::Relaxed) < MAX_IDLE_PROCESSES {
             lock(&pool.idle).push(process);
         } else {
-            self.kept.fetch_sub(1, Ordering::Relaxed);
+            self.idle_count.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -267,7 +269,7 @@ impl Programs {
         let mut errors = lock(&pool.errors);
         errors.count += 1;
         errors.last = format!("{transcript}: {what}");
-        if errors.count > pool.listener.program.max_errors {
+        if errors.count > pool.source.program.max_errors {
             self.failing.store(true, Ordering::Relaxed);
         }
         format!("{} {}: {what}", pool.ready.name, pool.ready.version)
@@ -280,7 +282,7 @@ fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process,
     write_line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;
     let answer = process.ask([hello].into(), START_TIMEOUT, stop);
-    let ready = answer.and_then(|line| match ProgramReply::read(&line) {
+    let ready = answer.and_then(|line| match ProgramReply::parse(&line) {
         Ok(ProgramReply::Ready(ready)) => Ok(ready),
         Ok(ProgramReply::Verdict { .. }) => Err(Halt::Failed("its answer is no ready".into())),
         Err(what) => Err(Halt::Failed(what)),
@@ -295,9 +297,9 @@ fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process,
     }
 }
 
-/// Reads the alarm from a program's answer line.
-fn read_verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
-    match ProgramReply::read(line)? {
+/// Parses the alarm in a program's answer.
+fn parse_alarm(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, String> {
+    match ProgramReply::parse(line)? {
         ProgramReply::Ready(_) => Err("its answer is no verdict".into()),
         ProgramReply::Verdict {
             transcript: Some(of),
@@ -307,7 +309,7 @@ fn read_verdict(line: &[u8], script: &Script) -> Result<Option<ProgramAlarm>, St
             script.transcript
         )),
         ProgramReply::Verdict { alarm, .. } => {
-            alarm.map(|cry| script.convert_alarm(&cry)).transpose()
+            alarm.map(|raw| script.convert_alarm(&raw)).transpose()
         }
     }
 }
@@ -317,7 +319,7 @@ fn command_line(program: &Program) -> String {
     program.command.join(" ")
 }
 
-/// Locks a mutex, even after a panic of another thread. Each change is a single step, so the data is always valid.
+/// Locks a mutex, even after another thread panicked. Each change is a single step, so the data is always valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

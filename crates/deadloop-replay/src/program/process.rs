@@ -1,6 +1,6 @@
 //! [`Process`]: one running program and its three pipes.
 //!
-//! A thread writes to stdin, one reads stdout, and one keeps the end of stderr. So the wait for an answer is limited
+//! One thread writes to stdin, one reads stdout, and one keeps the end of stderr. So waiting for an answer is bounded
 //! even if the program stops reading or writes too much.
 
 use std::collections::VecDeque;
@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest allowed answer, in bytes.
-const MAX_LINE: u64 = 64 << 10;
-/// The number of unread answers at which the program's output blocks.
-const MAX_LINES: usize = 8;
+/// The maximum length of an answer, in bytes.
+const MAX_ANSWER_BYTES: u64 = 64 << 10;
+/// The maximum number of unread answers. Beyond it, the program's output blocks.
+const MAX_UNREAD_ANSWERS: usize = 8;
 /// The number of bytes kept from the end of stderr.
-const TAIL_BYTES: usize = 2 << 10;
-/// The time between two checks of the `stop` flag during a wait.
+const STDERR_TAIL_BYTES: usize = 2 << 10;
+/// The time between two calls of `stop` during a wait.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(50);
-/// The longest wait, after the output has closed, for the exit status and the rest of stderr.
+/// The maximum time to wait for the exit status and the rest of stderr after the output was closed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A running program. Dropping it kills the program and its child processes.
+/// A running program. Dropping the value kills the program and its child processes.
 pub(super) struct Process {
     child: Child,
     killed: bool,
@@ -32,10 +32,10 @@ pub(super) struct Process {
     stderr: Arc<StderrTail>,
 }
 
-/// Lines to send, for the writing thread.
+/// Lines to send, for the thread that writes stdin.
 struct OutgoingLines {
     blocks: Arc<[Vec<u8>]>,
-    /// Set when the answer has arrived. The rest is not sent.
+    /// Set when the answer has arrived, after which no more lines are sent.
     answered: Arc<AtomicBool>,
 }
 
@@ -43,26 +43,26 @@ struct OutgoingLines {
 enum StdoutMessage {
     Whole {
         line: Vec<u8>,
-        /// Whether more output arrived together with this line.
+        /// Whether more output arrived together with the line.
         more: bool,
     },
     TooLong,
-    /// The output was closed.
+    /// The end of the output.
     End,
 }
 
-/// The reasons why there is no answer.
+/// The reasons why a program gave no answer.
 #[derive(Debug)]
 pub(super) enum Halt {
     /// The run was cancelled.
     Interrupted,
-    /// The program made an error.
+    /// The program failed. Holds a description.
     Failed(String),
-    /// The program ended without an answer.
+    /// The program ended before it answered. Holds a description.
     Ended(String),
 }
 
-/// The end of the program's stderr.
+/// The last part of the program's stderr.
 #[derive(Default)]
 struct StderrTail {
     bytes: Mutex<VecDeque<u8>>,
@@ -71,7 +71,7 @@ struct StderrTail {
 }
 
 impl Process {
-    /// Starts a program with its arguments, in a process group of its own.
+    /// Starts a program with its arguments, in its own process group.
     pub(super) fn start(command: &[String]) -> Result<Self, String> {
         let error = |e: io::Error| format!("it cannot be started: {e}");
         let (program, args) = command.split_first().ok_or("no program is named")?;
@@ -86,7 +86,7 @@ impl Process {
         let mut child = command.spawn().map_err(error)?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (to, sendings) = channel();
-        let (lines, from) = sync_channel(MAX_LINES);
+        let (lines, from) = sync_channel(MAX_UNREAD_ANSWERS);
         let stderr = Arc::new(StderrTail::default());
         // From here on, an error drops the process and so kills it.
         let process = Self {
@@ -97,42 +97,46 @@ impl Process {
             stderr: Arc::clone(&stderr),
         };
         if let (Some(stdin), Some(stdout), Some(errors)) = pipes {
-            let name = || thread::Builder::new().name("program".into());
-            name()
-                .spawn(move || write(stdin, sendings))
+            let make = || thread::Builder::new().name("program".into());
+            make()
+                .spawn(move || write_lines(stdin, sendings))
                 .map_err(error)?;
-            name().spawn(move || read(stdout, lines)).map_err(error)?;
-            name().spawn(move || stderr.keep(errors)).map_err(error)?;
+            make()
+                .spawn(move || receive(stdout, lines))
+                .map_err(error)?;
+            make()
+                .spawn(move || stderr.collect(errors))
+                .map_err(error)?;
         }
         Ok(process)
     }
 
-    /// Sends lines and waits for the one line of the answer, for at most `patience`. The wait ends early if `stop`
-    /// returns true. Lines that are still unsent when the answer arrives are dropped.
+    /// Sends lines and waits for the answer, one line, for at most `timeout` or until `stop` returns true. Lines still
+    /// unsent when the answer arrives are dropped.
     pub(super) fn ask(
         &mut self,
         blocks: Arc<[Vec<u8>]>,
-        patience: Duration,
+        timeout: Duration,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, Halt> {
         if let Ok(line) = self.from.try_recv() {
             return Err(self.unexpected_line(line));
         }
-        self.stderr.forget();
+        self.stderr.clear();
         let answered = Arc::new(AtomicBool::new(false));
         let sending = OutgoingLines {
             blocks,
             answered: Arc::clone(&answered),
         };
-        // If the writer is gone, the pipe was closed: the result of `answer` covers that.
+        // If the writer is gone, the pipe was closed: `await_line` reports that.
         drop(self.to.send(sending));
-        let answer = self.answer(patience, stop);
+        let answer = self.await_line(timeout, stop);
         answered.store(true, Ordering::Relaxed);
         answer
     }
 
-    fn answer(&mut self, patience: Duration, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, Halt> {
-        let until = Instant::now() + patience;
+    fn await_line(&mut self, timeout: Duration, stop: &dyn Fn() -> bool) -> Result<Vec<u8>, Halt> {
+        let until = Instant::now() + timeout;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.from.recv_timeout(left.min(STOP_CHECK_INTERVAL)) {
@@ -141,7 +145,7 @@ impl Process {
                     return Err(Halt::Failed("it gave more than one answer".into()));
                 }
                 Ok(StdoutMessage::TooLong) => {
-                    let what = format!("its answer is longer than {MAX_LINE} bytes");
+                    let what = format!("its answer is longer than {MAX_ANSWER_BYTES} bytes");
                     return Err(Halt::Failed(what));
                 }
                 Ok(StdoutMessage::End) | Err(RecvTimeoutError::Disconnected) => {
@@ -149,7 +153,7 @@ impl Process {
                 }
                 Err(RecvTimeoutError::Timeout) if stop() => return Err(Halt::Interrupted),
                 Err(RecvTimeoutError::Timeout) if left.is_zero() => {
-                    let what = format!("no answer within {} ms", patience.as_millis());
+                    let what = format!("no answer within {} ms", timeout.as_millis());
                     return Err(Halt::Failed(what));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -157,7 +161,7 @@ impl Process {
         }
     }
 
-    /// Returns the error for a line, or for the end of the output, that arrives before the next transcript is sent.
+    /// Returns the error for output, or its end, before the next transcript is sent.
     fn unexpected_line(&mut self, line: StdoutMessage) -> Halt {
         match line {
             StdoutMessage::End => Halt::Ended(format!("{} before it was asked", self.await_end())),
@@ -167,7 +171,7 @@ impl Process {
         }
     }
 
-    /// Returns a text about how the process ended.
+    /// Waits for the process to end, and describes how it ended.
     fn await_end(&mut self) -> String {
         let until = Instant::now() + EXIT_TIMEOUT;
         loop {
@@ -179,20 +183,20 @@ impl Process {
         }
     }
 
-    /// Ends the process. Returns `what` with the end of its stderr.
+    /// Ends the process. Returns `what`, followed by the end of stderr.
     pub(super) fn end_with_stderr(mut self, what: &str) -> String {
         self.kill();
         let until = Instant::now() + EXIT_TIMEOUT;
         while !self.stderr.closed.load(Ordering::Acquire) && Instant::now() < until {
             thread::sleep(Duration::from_millis(5));
         }
-        match self.stderr.words() {
-            said if said.is_empty() => what.into(),
-            said => format!("{what}; its stderr ends: {said}"),
+        match self.stderr.to_line() {
+            tail if tail.is_empty() => what.into(),
+            tail => format!("{what}; its stderr ends: {tail}"),
         }
     }
 
-    /// Kills the process and its child processes, and leaves no zombie.
+    /// Kills the process and its child processes, and reaps the process.
     fn kill(&mut self) {
         // Only once: after the whole group has ended, the system may reuse its id. A process that has ended already
         // is no error.
@@ -215,8 +219,8 @@ impl Drop for Process {
     }
 }
 
-/// Writes the lines to stdin until the sender is gone or the pipe is closed.
-fn write(mut stdin: ChildStdin, sendings: Receiver<OutgoingLines>) {
+/// Writes lines to stdin until the sender is gone or the pipe is closed.
+fn write_lines(mut stdin: ChildStdin, sendings: Receiver<OutgoingLines>) {
     for OutgoingLines { blocks, answered } in sendings {
         for block in blocks.iter() {
             if answered.load(Ordering::Relaxed) {
@@ -230,45 +234,47 @@ fn write(mut stdin: ChildStdin, sendings: Receiver<OutgoingLines>) {
 }
 
 /// Reads lines, which end only at `\n`, until the output ends or the receiver is gone.
-fn read(stdout: ChildStdout, lines: SyncSender<StdoutMessage>) {
+fn receive(stdout: ChildStdout, lines: SyncSender<StdoutMessage>) {
     let mut stdout = BufReader::new(stdout);
     loop {
         let mut line = Vec::new();
-        let read = (&mut stdout).take(MAX_LINE).read_until(b'\n', &mut line);
+        let read = (&mut stdout)
+            .take(MAX_ANSWER_BYTES)
+            .read_until(b'\n', &mut line);
         let whole = read.is_ok() && line.pop_if(|last| *last == b'\n').is_some();
-        let heard = match whole {
+        let message = match whole {
             true => StdoutMessage::Whole {
                 line,
                 more: !stdout.buffer().is_empty(),
             },
-            false if line.len() as u64 == MAX_LINE => StdoutMessage::TooLong,
+            false if line.len() as u64 == MAX_ANSWER_BYTES => StdoutMessage::TooLong,
             false => StdoutMessage::End,
         };
-        if lines.send(heard).is_err() || !whole {
+        if lines.send(message).is_err() || !whole {
             return;
         }
     }
 }
 
 impl StderrTail {
-    fn keep(&self, mut stderr: ChildStderr) {
+    fn collect(&self, mut stderr: ChildStderr) {
         let mut chunk = [0; 4096];
         while let Ok(n @ 1..) = stderr.read(&mut chunk) {
             let mut bytes = self.lock();
             bytes.extend(&chunk[..n]);
-            let old = bytes.len().saturating_sub(TAIL_BYTES);
+            let old = bytes.len().saturating_sub(STDERR_TAIL_BYTES);
             bytes.drain(..old);
         }
         self.closed.store(true, Ordering::Release);
     }
 
     /// Discards the output about the last transcript.
-    fn forget(&self) {
+    fn clear(&self) {
         self.lock().clear();
     }
 
     /// Returns the kept output as one line.
-    fn words(&self) -> String {
+    fn to_line(&self) -> String {
         let bytes: Vec<u8> = self.lock().iter().copied().collect();
         let text = String::from_utf8_lossy(&bytes);
         let lines = text.lines().map(str::trim_end).filter(|l| !l.is_empty());

@@ -1,16 +1,16 @@
-//! The protocol's messages: one JSON object per line.
+//! Messages of the program protocol, one JSON object per line.
 
 use deadloop_detect::Value;
 use serde::{Deserialize, Serialize};
 
-/// The version of the protocol in `hello`.
+/// The protocol version sent in `hello`.
 const PROTOCOL_VERSION: u32 = 1;
 
-/// The messages to a program, besides the events.
+/// A message to a program, other than an event.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum ProgramMessage<'a> {
-    /// The first message.
+    /// The greeting of a new process.
     Hello { protocol: u32, params: &'a Value },
     /// The start of a transcript.
     Start { transcript: &'a str, model: &'a str },
@@ -19,7 +19,7 @@ pub(super) enum ProgramMessage<'a> {
 }
 
 impl<'a> ProgramMessage<'a> {
-    /// Returns the first message, with the program's own parameters.
+    /// Returns the greeting, with the program's parameters.
     pub(super) fn hello(params: &'a Value) -> Self {
         Self::Hello {
             protocol: PROTOCOL_VERSION,
@@ -28,21 +28,24 @@ impl<'a> ProgramMessage<'a> {
     }
 }
 
-/// Appends a message as a line. Returns an error if the message cannot be written as JSON. deadloop's own messages
-/// always can.
+/// Appends a message as a line of JSON.
+///
+/// # Errors
+///
+/// The message cannot be written as JSON. deadloop's own messages always can.
 pub(super) fn write_line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(), String> {
     serde_json::to_writer(&mut *to, message).map_err(|e| format!("cannot be told: {e}"))?;
     to.push(b'\n');
     Ok(())
 }
 
-/// The answers of a program.
+/// A message from a program.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum ProgramReply {
     /// The answer to `hello`.
     Ready(Ready),
-    /// The answer to a transcript. Without a name it is about the transcript that was started last.
+    /// The answer to a transcript. Without an id, it is about the last started transcript.
     Verdict {
         transcript: Option<String>,
         // `null` is an answer, a missing field is not.
@@ -54,31 +57,31 @@ pub(super) enum ProgramReply {
 /// The name and version that a program reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
-    /// The name.
+    /// The reported name.
     pub name: String,
-    /// The version.
+    /// The reported version.
     pub version: String,
 }
 
 /// The alarm in a program's answer. Other fields are ignored.
 #[derive(Deserialize)]
 pub(super) struct RawAlarm {
-    /// The index of the event in the order of sending, from 0.
+    /// The index of the event among those sent, from 0.
     pub(super) event: usize,
     /// The number of chars of the event's channel up to the alarm.
     pub(super) at: u64,
-    /// The name of the loop's kind.
+    /// The name of the kind of loop.
     pub(super) kind: String,
     /// An explanation for people.
     #[serde(default)]
     detail: Option<serde_json::Value>,
 }
 
-/// The number of chars of a detail that are kept.
+/// The maximum number of chars kept of a detail.
 const MAX_DETAIL_CHARS: usize = 300;
 
 impl RawAlarm {
-    /// Returns the detail as it is printed: text as it is, any other value as JSON.
+    /// Returns the detail for display: a string as it is, any other value as JSON.
     pub(super) fn detail(&self) -> Option<String> {
         let text = match self.detail.as_ref()? {
             serde_json::Value::Null => return None,
@@ -99,13 +102,13 @@ impl RawAlarm {
     }
 }
 
-/// The number of chars that an error quotes from an invalid line.
+/// The maximum number of chars quoted from an invalid line.
 const MAX_QUOTED_CHARS: usize = 200;
 
 impl ProgramReply {
-    /// Reads a line. An object with `alarm` but without `type` is a verdict too, because the contract shows an alarm
-    /// in this form.
-    pub(super) fn read(line: &[u8]) -> Result<Self, String> {
+    /// Parses a line. An object with `alarm` but without `type` is a verdict too, because the protocol's description
+    /// shows it in this form.
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
         let read = serde_json::from_slice::<serde_json::Value>(line).and_then(|mut message| {
             if let Some(fields) = message.as_object_mut()
                 && fields.contains_key("alarm")

@@ -1,4 +1,4 @@
-//! [`Script`]: the lines that a program is sent for one transcript.
+//! [`Script`]: the lines sent to a program for one transcript.
 
 use std::borrow::Cow;
 use std::num::NonZeroU64;
@@ -10,30 +10,30 @@ use deadloop_detect::{Channel, ChannelLengths, Chars, Kind, Unit};
 use super::protocol::{ProgramMessage, RawAlarm, write_line};
 use crate::arrivals::text_of;
 
-/// The size of a block of lines that is written at once, in bytes. After a verdict at most one such block is still
-/// sent.
+/// The size at which a block of lines is sent, in bytes. After a verdict, at most one more block is sent.
 const BLOCK_BYTES: usize = 16 << 10;
 
-/// The lines of one transcript, and the ranges that the numbers of an alarm refer to.
+/// The lines of one transcript, and the range of each event, to which the program's alarms refer.
 pub(super) struct Script {
     pub(super) transcript: String,
     pub(super) blocks: Arc<[Vec<u8>]>,
-    /// The range of each sent event in its channel. `None` if the event is not counted.
-    stretches: Vec<Option<EventRange>>,
+    /// The range of each sent event. `None` if the event is not counted in any channel.
+    ranges: Vec<Option<EventRange>>,
 }
 
-/// The range of an event in its channel. For text, it is the start and end in chars. For a call, a result or a turn,
-/// it is the count before the event and after it.
+/// The range of an event in its channel: start and end in chars for text, the counts before and after for a call, a
+/// result or a turn.
 struct EventRange {
     channel: Channel,
     from: u64,
     to: u64,
-    /// The number of earlier events that are not text. `None` if the event is text.
+    /// The number of earlier events that are not text. `None` for text.
     event: Option<usize>,
 }
 
 impl EventRange {
-    /// Returns the range of the next event, given the counts of the events before it.
+    /// Returns the range of the next event, and adds it to the counts `seen`. `others` is the number of earlier events
+    /// that are not text.
     fn from_event(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
         let (channel, count) = match (text_of(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::count(text).0),
@@ -53,7 +53,7 @@ impl EventRange {
     }
 }
 
-/// A valid alarm of a program.
+/// A validated alarm of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProgramAlarm {
     pub(crate) channel: Channel,
@@ -62,13 +62,13 @@ pub(crate) struct ProgramAlarm {
     pub(crate) kind: Kind,
     /// The program's explanation.
     pub(crate) detail: Option<String>,
-    /// The index of the event among the recorded events that are not text. `None` if the alarm was raised at text.
+    /// The index of the event among the recorded events that are not text. `None` for an alarm on text.
     pub(crate) event: Option<usize>,
 }
 
 impl Script {
-    /// Returns the script of a transcript. If `channel` is given, text of other channels is left out. `chunks` is the
-    /// size in chars of the chunks into which the text is cut. With `None` the recorded chunks are kept.
+    /// Returns the script of a transcript. With a `channel`, text of other channels is left out. Text is cut into
+    /// chunks of `chunks` chars. If `None`, the recorded chunks are kept.
     pub(super) fn new(
         transcript: &Transcript,
         channel: Option<Channel>,
@@ -84,18 +84,18 @@ impl Script {
             model: &transcript.model,
         };
         write_line(&start, &mut block)?;
-        let mut stretches = Vec::new();
+        let mut ranges = Vec::new();
         let mut seen = ChannelLengths::default();
         let mut others = 0;
         for event in events.iter() {
-            let stretch = EventRange::from_event(event, &mut seen, others);
+            let range = EventRange::from_event(event, &mut seen, others);
             let text = text_of(event).map(|(channel, _)| channel);
             others += usize::from(text.is_none());
             let other = channel.is_some_and(|wanted| text.is_some_and(|text| text != wanted));
             if other {
                 continue;
             }
-            stretches.push(stretch);
+            ranges.push(range);
             write_line(event, &mut block)?;
             if block.len() >= BLOCK_BYTES {
                 blocks.push(std::mem::take(&mut block));
@@ -106,20 +106,21 @@ impl Script {
         Ok(Self {
             transcript: transcript.id.clone(),
             blocks: blocks.into(),
-            stretches,
+            ranges,
         })
     }
 
-    /// Converts the alarm of an answer.
+    /// Validates and converts the alarm of an answer.
     ///
     /// # Errors
+    ///
     /// Returns an error if the alarm names an event that was not sent or is not counted, or a position outside of its
-    /// event. A position before the event would understate the program's latency.
-    pub(super) fn convert_alarm(&self, cry: &RawAlarm) -> Result<ProgramAlarm, String> {
-        let RawAlarm { event, at, .. } = *cry;
-        let sent = self.stretches.len();
-        let stretch = self
-            .stretches
+    /// event. An earlier position would understate the program's latency.
+    pub(super) fn convert_alarm(&self, raw: &RawAlarm) -> Result<ProgramAlarm, String> {
+        let RawAlarm { event, at, .. } = *raw;
+        let sent = self.ranges.len();
+        let range = self
+            .ranges
             .get(event)
             .ok_or_else(|| format!("it alarmed at event {event} of {sent}, counted from 0"))?;
         let EventRange {
@@ -127,7 +128,7 @@ impl Script {
             from,
             to,
             event: nth,
-        } = stretch.as_ref().ok_or_else(|| {
+        } = range.as_ref().ok_or_else(|| {
             format!("it alarmed at event {event}, which is no text, call, result or turn")
         })?;
         if !(*from..=*to).contains(&at) {
@@ -139,16 +140,17 @@ impl Script {
         Ok(ProgramAlarm {
             channel: *channel,
             at,
-            kind: Kind::named(&cry.kind).unwrap_or(Kind::Other),
-            detail: cry.detail(),
+            kind: Kind::named(&raw.kind).unwrap_or(Kind::Other),
+            detail: raw.detail(),
             event: *nth,
         })
     }
 }
 
-/// Cuts all text into chunks of `size` chars. Each uninterrupted stretch of a channel is cut from its start. The last
-/// chunk of a stretch may be shorter. A chunk has the time of the event that holds its last char, and no count of
-/// tokens.
+/// Cuts text into chunks of `size` chars, beginning anew with each uninterrupted run of a channel, whose last chunk may
+/// be shorter.
+///
+/// A chunk has the time of the event that holds its last char, and no token count.
 fn cut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     let mut cut: Vec<RecordedEvent> = Vec::new();
     let mut last = None;
@@ -291,8 +293,8 @@ mod tests {
             assert!(refused.contains(place), "{refused}");
         }
         let (answers, _) = sent(Some(Channel::Answer), 0);
-        let cry = RawAlarm::new(1, 2, "other", Some("so it is"));
+        let raw = RawAlarm::new(1, 2, "other", Some("so it is"));
         let other = alarm(Channel::Answer, 2, Kind::Other);
-        assert_eq!(answers.convert_alarm(&cry), Ok(other));
+        assert_eq!(answers.convert_alarm(&raw), Ok(other));
     }
 }

@@ -1,28 +1,29 @@
-//! [`Delay`]: the time that text waits in a repairer.
+//! [`Delay`]: the delay that a repairer adds to text.
 //!
-//! A repairer gives the same output for a whole text and for a stream, so it never takes back any text. The price is
-//! that text waits until it is certain. This module measures the wait.
+//! A repairer gives the same output for a whole text and for a stream, so it never takes back text. Instead, text waits
+//! until it is certain. This module measures that wait.
 
 use deadloop_detect::harness::Params;
 use deadloop_repair::meaning::{Meaning, MeaningPart, MeaningParts};
 use deadloop_repair::registry::Repairer;
 use serde::{Deserialize, Serialize};
 
-/// The time that a repairer made text wait, in chars of the stream.
+/// The delay that a repairer adds to text, in chars of the stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delay {
-    /// The number of chars read when the first text for the user came out. `None` if none came out.
+    /// The number of chars read before the first text for the user was emitted. `None` if none was.
     pub first_text: Option<u64>,
-    /// The maximum number of chars that waited at the same time.
+    /// The maximum number of chars held back at the same time.
     pub most_held: u64,
-    /// The maximum number of chars read without any output: before the first piece, between two pieces, or after the
-    /// last.
+    /// The maximum number of consecutive chars read without output, also before the first and after the last output.
     pub longest_silence: u64,
 }
 
 /// Returns the output of [`Repairer::mend`] for a text, and its delay measured char by char. `None` if the repairer
-/// reads events. Text that comes out only at the end counts as coming out after the last char.
-pub(crate) fn mend_and_time(
+/// reads events.
+///
+/// Text emitted at the end of the stream counts as emitted after the last char.
+pub(crate) fn mend_with_delay(
     repairer: &Repairer,
     params: &Params,
     text: &str,
@@ -31,7 +32,7 @@ pub(crate) fn mend_and_time(
     let (mut pieces, mut delay) = (MeaningParts::default(), Delay::default());
     let (mut read, mut given) = (0, 0);
     let mut known = pieces.extent();
-    let mut note = |pieces: &MeaningParts, read: u64| {
+    let mut record_output = |pieces: &MeaningParts, read: u64| {
         if pieces.extent() == known {
             return;
         }
@@ -47,11 +48,11 @@ pub(crate) fn mend_and_time(
     for c in text.chars() {
         machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
-        note(&pieces, read);
+        record_output(&pieces, read);
         most_held = most_held.max(machine.held() as u64);
     }
     machine.finish(&mut pieces);
-    note(&pieces, read);
+    record_output(&pieces, read);
     delay.longest_silence = delay.longest_silence.max(read - given);
     delay.most_held = most_held;
     Some((pieces.meaning(), delay))
@@ -67,7 +68,7 @@ mod tests {
         let first = |name: &str, of: &str| {
             let repairer = Repairer::find(name).unwrap();
             let params = repairer.preset(of).unwrap();
-            mend_and_time(repairer, &params, text).unwrap().1
+            mend_with_delay(repairer, &params, text).unwrap().1
         };
         assert_eq!(first("think", "sglang-qwen3").first_text, Some(27));
         assert_eq!(first("think", "sglang-qwen3").most_held, 7);

@@ -1,18 +1,17 @@
-//! [`RepairGrid`]: the variants in a grid of repairers.
+//! [`RepairGrid`]: variants of repairers, read from a grid file.
 //!
-//! A grid is a TOML file in which a parameter may have several values. [`Variant::mend`] runs one variant on one
-//! stream.
+//! A parameter of the grid may have several values. [`Variant::mend`] runs one variant on one stream.
 //!
 //! ```toml
 //! [[repairer]]
 //! name = "tags"
-//! preset = "lenient"          # or presets = true: each of them
+//! preset = "lenient"          # or presets = true for all presets
 //! [repairer.params]
 //! edits = [0, 1, 2]
 //! close = ["refuse", "next"]
 //!
 //! [[repairer]]
-//! name = "command"            # a program; reads streams of one kind
+//! name = "command"            # a program for streams of one kind
 //! command = ["python3", "my-repairer.py"]
 //! stream = "arguments"
 //! ```
@@ -25,7 +24,7 @@ use deadloop_repair::registry::{REPAIRERS, Repairer, StreamKind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use crate::grid::{count_cells, params_toml, product, sweep_params};
+use crate::grid::{combine_values, count_combinations, params_toml, read_param_values};
 
 mod delay;
 mod variant_run;
@@ -35,34 +34,34 @@ pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, question, wri
 
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
-/// The maximum number of variants of one grid.
+/// The maximum number of variants of a grid.
 const MAX_VARIANTS: usize = 20_000;
 
 /// A setting of a repairer.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The name: `tags/lenient`, or the repairer and a hash of the parameters.
+    /// The name: that of the preset, such as `tags/lenient`, or the repairer and a hash of the parameters.
     pub name: String,
-    /// Whether the variant is a preset, a program or no repair. Such variants are shown beside the chosen one.
+    /// Whether the variant is always shown beside the chosen one, as presets, programs and no repair are.
     pub shown: bool,
-    /// The kind of repair.
+    /// The method of repair.
     pub made: RepairMethod,
 }
 
-/// The kinds of repair.
+/// The methods of repair.
 #[derive(Clone, Debug)]
 pub enum RepairMethod {
-    /// No repair: the stream as it is, of the kind that the repairer reads.
+    /// No repair. Holds the repairer that reads this kind of stream.
     Nothing(&'static Repairer),
-    /// A repairer of deadloop, with its parameters.
+    /// A built-in repairer, with its parameters.
     Of(&'static Repairer, Params),
-    /// A program, and the kind of streams that it reads.
+    /// A program, with the kind of streams that it reads.
     Program(Program, StreamKind),
 }
 
 impl Variant {
-    /// Returns the name of the repairer with which the variant is compared. For a program, this is the repairer of
-    /// its streams.
+    /// Returns the name of the repairer with which the variant is compared. For a program, it is that for the same kind
+    /// of streams.
     pub fn repairer(&self) -> &str {
         match &self.made {
             RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.name,
@@ -78,7 +77,7 @@ impl Variant {
         }
     }
 
-    /// Returns the parameters that differ from the defaults, in the form `a=1; b=2`.
+    /// Returns the parameters that differ from the defaults, as in `a=1; b=2`. For a program, its command line.
     pub fn params(&self) -> String {
         match &self.made {
             RepairMethod::Nothing(_) => String::new(),
@@ -87,7 +86,7 @@ impl Variant {
         }
     }
 
-    /// Returns the TOML of a grid that has only this repairer. Empty for the stream without repair.
+    /// Returns the TOML of a grid with only this variant. Empty for no repair.
     pub fn toml(&self) -> String {
         match &self.made {
             RepairMethod::Nothing(_) => String::new(),
@@ -104,7 +103,7 @@ impl Variant {
     }
 }
 
-/// Returns the repairer of streams of this kind.
+/// Returns the repairer for streams of this kind.
 fn repairer_for(stream: StreamKind) -> Option<&'static Repairer> {
     REPAIRERS.iter().copied().find(|r| r.stream == stream)
 }
@@ -143,14 +142,14 @@ struct RepairerTable {
 /// The variants of a grid.
 #[derive(Clone, Debug)]
 pub struct RepairGrid {
-    /// The variants, without duplicates. Those without repair are first.
+    /// The distinct variants. Those without repair come first.
     pub variants: Vec<Variant>,
     /// The number of impossible combinations.
     pub refused: usize,
 }
 
 impl RepairGrid {
-    /// Reads a grid.
+    /// Parses a grid.
     ///
     /// # Errors
     /// Returns an error with its line if the text is not TOML, if a name or a value is unknown or out of bounds, if
@@ -170,14 +169,14 @@ impl RepairGrid {
             grid.refused += found.refused;
             grid.variants.extend(found.variants);
             if grid.variants.len() > MAX_VARIANTS {
-                return Err(table.too_many_variants(text));
+                return Err(table.too_many_variants_error(text));
             }
         }
-        Ok(grid.beside_idle())
+        Ok(grid.with_unrepaired())
     }
 
     /// Adds the variants without repair, and removes duplicates.
-    fn beside_idle(self) -> Self {
+    fn with_unrepaired(self) -> Self {
         let used: BTreeSet<String> = self
             .variants
             .iter()
@@ -215,12 +214,12 @@ impl From<Vec<Variant>> for RepairGrid {
 }
 
 impl RepairerTable {
-    /// Returns an error at this table.
+    /// Returns an error at this table's position.
     fn error_here(&self, text: &str, what: impl Into<String>) -> SettingsError {
         SettingsError::at(text, self.name.span(), what)
     }
 
-    fn too_many_variants(&self, text: &str) -> SettingsError {
+    fn too_many_variants_error(&self, text: &str) -> SettingsError {
         self.error_here(
             text,
             format!("more than {MAX_VARIANTS} variants; expected fewer values"),
@@ -270,7 +269,7 @@ impl RepairerTable {
         all.extend(
             swept
                 .into_iter()
-                .map(|params| of(&variant_id(repairer, &params), false, params)),
+                .map(|params| of(&variant_hash(repairer, &params), false, params)),
         );
         Ok(RepairGrid {
             variants: all,
@@ -295,14 +294,14 @@ impl RepairerTable {
             let what = format!("{}: a table; expected a value, or a list", name.get_ref());
             return Err(SettingsError::at(text, item.span(), what));
         }
-        let mut swept = sweep_params(repairer, &self.params, text)?;
+        let mut swept = read_param_values(repairer, &self.params, text)?;
         // Among equally good variants the first is chosen, so this order decides. It is the order of the names, to
         // keep old results.
         swept.sort_by_key(|(param, _)| param.name);
-        let cells =
-            count_cells(&swept, MAX_VARIANTS).ok_or_else(|| self.too_many_variants(text))?;
+        let cells = count_combinations(&swept, MAX_VARIANTS)
+            .ok_or_else(|| self.too_many_variants_error(text))?;
         let (mut all, mut reason) = (Vec::new(), None);
-        for params in product(base, &swept, cells) {
+        for params in combine_values(base, &swept, cells) {
             match repairer.check(&params) {
                 Ok(()) => all.push(params),
                 Err(refusal) => {
@@ -354,7 +353,7 @@ impl RepairerTable {
     }
 }
 
-fn variant_id(repairer: &Repairer, params: &Params) -> String {
+fn variant_hash(repairer: &Repairer, params: &Params) -> String {
     let text = format!(
         "{} {} {}",
         repairer.name,

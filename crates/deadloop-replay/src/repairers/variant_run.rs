@@ -1,17 +1,17 @@
-//! Runs a [`Variant`] on one stream and measures the delay.
+//! Run of a [`Variant`] on one stream, with a measurement of the delay.
 //!
-//! The intended meaning of the stream is unknown here.
+//! The stream's intended meaning is not known here.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::StreamKind;
 use serde_json::Value as Json;
 
-use super::delay::{Delay, mend_and_time};
+use super::delay::{Delay, mend_with_delay};
 use super::{RepairMethod, Variant};
 use crate::program::MenderAnswer;
 
-/// A stream as it arrived.
+/// A stream in the order of arrival.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ArrivedStream {
     /// The text of an answer, of arguments or of a name.
@@ -21,8 +21,9 @@ pub enum ArrivedStream {
 }
 
 impl ArrivedStream {
-    /// Returns the stream of this kind in a transcript: its answer, the arguments or the name of its first call, or
-    /// its events. `None` if there is none.
+    /// Returns the stream of this kind in a transcript. `None` if there is none.
+    ///
+    /// This is the answer, the arguments or the name of the first call, or the events.
     pub fn from_transcript(transcript: &Transcript, kind: StreamKind) -> Option<Self> {
         match kind {
             StreamKind::Tags | StreamKind::Think | StreamKind::Text => {
@@ -38,24 +39,24 @@ impl ArrivedStream {
 /// The output of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputContent {
-    /// The meaning of a text, also of arguments or a name.
+    /// The meaning of a text, arguments and names included.
     Meaning(Meaning),
     /// Events with ids and positions.
     Events(Vec<Delivery>),
 }
 
-/// The output of a variant for a stream, with the delay.
+/// The output of a variant for a stream, and its delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantOutput {
     /// The output.
     pub out: OutputContent,
-    /// The delay of the text. `None` for events, for programs, and without repair.
+    /// The delay of text. `None` for events, for programs, and without repair.
     pub delay: Option<Delay>,
 }
 
 impl Variant {
-    /// Runs the variant on a stream. `ask` calls the program, if the variant is one. Returns `None` if the variant
-    /// does not read this kind of stream.
+    /// Runs the variant on a stream. `ask` runs the program, if the variant is one. Returns `None` if the variant does
+    /// not read this kind of stream.
     ///
     /// # Errors
     /// Returns the error of the program.
@@ -67,14 +68,14 @@ impl Variant {
         let mut delay = None;
         let out = match (&self.made, arrived) {
             (RepairMethod::Nothing(_), ArrivedStream::Text(text)) => {
-                OutputContent::Meaning(as_meaning(text.clone()))
+                OutputContent::Meaning(meaning_of_text(text.clone()))
             }
             (RepairMethod::Nothing(_), ArrivedStream::Events(events)) => {
                 OutputContent::Events(events.clone())
             }
             (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) => {
-                let (meaning, waited) = mend_and_time(repairer, params, text)?;
-                delay = Some(waited);
+                let (meaning, measured) = mend_with_delay(repairer, params, text)?;
+                delay = Some(measured);
                 OutputContent::Meaning(meaning)
             }
             (RepairMethod::Of(repairer, params), ArrivedStream::Events(events)) => {
@@ -97,15 +98,15 @@ impl Variant {
     }
 }
 
-/// Returns a text as its own meaning.
-fn as_meaning(text: String) -> Meaning {
+/// Wraps a text as the meaning that has no other parts.
+fn meaning_of_text(text: String) -> Meaning {
     Meaning {
         text,
         ..Meaning::default()
     }
 }
 
-/// Reads the answer of a program.
+/// Converts the answer of a program to output of this kind of stream.
 fn read_answer(answer: &MenderAnswer, kind: StreamKind) -> Result<OutputContent, String> {
     let text = |name: &str| answer.fields.get(name).and_then(Json::as_str).unwrap_or("");
     if kind == StreamKind::Events {
@@ -117,7 +118,7 @@ fn read_answer(answer: &MenderAnswer, kind: StreamKind) -> Result<OutputContent,
             None | Some(Json::Null) => String::new(),
             Some(value) => value.to_string(),
         };
-        return Ok(OutputContent::Meaning(as_meaning(text)));
+        return Ok(OutputContent::Meaning(meaning_of_text(text)));
     }
     let read = |action: &Json| {
         let of = |name: &str| {
@@ -154,7 +155,7 @@ fn read_answer(answer: &MenderAnswer, kind: StreamKind) -> Result<OutputContent,
     }))
 }
 
-/// Returns the name and arguments of the first call.
+/// Returns the name and the arguments of the first call.
 fn first_call(transcript: &Transcript) -> Option<(String, String)> {
     transcript
         .events
@@ -167,7 +168,7 @@ fn first_call(transcript: &Transcript) -> Option<(String, String)> {
         })
 }
 
-/// Returns arguments as the model wrote them, if they were recorded as text, otherwise as JSON.
+/// Returns the text of arguments. Arguments that were not recorded as text are formatted as JSON.
 pub fn written(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),
@@ -196,7 +197,7 @@ fn read_deliveries(transcript: &Transcript) -> Vec<Delivery> {
     transcript.events.iter().filter_map(event).collect()
 }
 
-/// Returns the transcript as it is sent to a program: without `meta`, so that the program cannot read the label.
+/// Returns the transcript to send to a program, without `meta`, so that the program cannot read the label.
 pub fn question(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),

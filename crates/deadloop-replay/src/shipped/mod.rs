@@ -1,7 +1,7 @@
 //! The recommended guards and default grids that deadloop ships.
 //!
-//! They are used if the user names no settings or grid. `tune`, its simulations and embedding programs take them from
-//! here, so that all of them search the same grids.
+//! They are the defaults when the user names no settings or grid. `tune`, its simulations and embedding programs all
+//! read them here, so that they search the same grids.
 
 use deadloop_detect::harness::{DETECTORS, Detector, InvalidValue, Member, Params, Preset};
 use deadloop_detect::{
@@ -10,14 +10,15 @@ use deadloop_detect::{
 
 use crate::Grid;
 
-/// The grids around the recommended guards. Each combines several detectors, so it belongs to no single detector.
-const AROUND_RECOMMENDED: &[&str] = &[
+/// The grids around the recommended guards. Each combines several detectors, so it is in no detector's folder.
+const RECOMMENDED_GRIDS: &[&str] = &[
     include_str!("recommended.toml"),
     include_str!("recommended-others.toml"),
 ];
-const AROUND_AGENTS: &[&str] = &[include_str!("recommended-agents.toml")];
+const AGENT_GRIDS: &[&str] = &[include_str!("recommended-agents.toml")];
 
-/// Returns the text of the recommended guards for alarms counted in `unit`. Guards of runs include those of text.
+/// Returns the text of the recommended guards for alarms counted in `unit`. The guards for runs include the guards for
+/// text.
 pub fn recommended(unit: Unit) -> String {
     match unit {
         Unit::Chars => RECOMMENDED.into(),
@@ -25,8 +26,9 @@ pub fn recommended(unit: Unit) -> String {
     }
 }
 
-/// The members that a choice replaces. All other members of the current guard are kept. For example, a timeout chosen
-/// on streams that fall silent must not replace the guard that finds loops.
+/// The members of a guard that a new choice replaces, while all others are kept.
+///
+/// For example, a timeout chosen on silent streams must not replace the guard against loops.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     unit: Unit,
@@ -35,42 +37,44 @@ pub struct Scope {
 }
 
 impl Scope {
-    /// Returns the scope of a choice in `unit` among the settings of `grids`. Like the grids, it covers detectors of
-    /// loops, of faults, or of both.
+    /// Returns the scope of a choice in `unit` among the settings of `grids`. It covers detectors of loops, of faults,
+    /// or both, as the grids do.
     pub fn new(grids: &[Grid], unit: Unit) -> Self {
         let members = || grids.iter().flat_map(|grid| &grid.members);
         Self {
             unit,
-            loops: members().any(|m| !is_of_faults(m.base.detector)),
-            faults: members().any(|m| is_of_faults(m.base.detector)),
+            loops: members().any(|m| !detects_faults(m.base.detector)),
+            faults: members().any(|m| detects_faults(m.base.detector)),
         }
     }
 
     /// Returns whether the scope contains `member`.
     pub fn has(self, member: &Member) -> bool {
-        let looked_for = if is_of_faults(member.detector) {
+        let covered = if detects_faults(member.detector) {
             self.faults
         } else {
             self.loops
         };
-        looked_for && is_chosen(member, self.unit)
+        covered && is_eligible(member, self.unit)
     }
 }
 
-fn is_of_faults(detector: &Detector) -> bool {
+fn detects_faults(detector: &Detector) -> bool {
     !detector.notices.is_empty()
 }
 
-/// Returns whether a choice in `unit` can include a setting with this member: the member must end streams and count in
+/// Returns whether a choice in `unit` may include a setting with this member. The member must end streams and count in
 /// that unit.
-fn is_chosen(member: &Member, unit: Unit) -> bool {
+fn is_eligible(member: &Member, unit: Unit) -> bool {
     // Calls and turns are both units of a run, so either fits the other.
     let fits = |of: Unit| (of == Unit::Chars) == (unit == Unit::Chars);
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// Returns the grids that `tune` searches together, and their text: the grids of every detector that ends a stream and
-/// counts in `unit`. The grids around the recommended guards are first, then those of their detectors.
+/// Returns the grids that `tune` searches by default, and their text: those of every detector that ends a stream and
+/// counts in `unit`.
+///
+/// The grids around the recommended guards come first, then those of their detectors.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.
@@ -82,8 +86,8 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     let first = searched().filter(is_part);
     let others = searched().filter(|d| !is_part(d));
     let around = match unit {
-        Unit::Chars => AROUND_RECOMMENDED,
-        _ => AROUND_AGENTS,
+        Unit::Chars => RECOMMENDED_GRIDS,
+        _ => AGENT_GRIDS,
     };
     let grids = first.chain(others).map(|detector| detector.grid);
     let texts: Vec<&str> = around.iter().copied().chain(grids).collect();
@@ -91,20 +95,20 @@ pub fn default_grids(unit: Unit) -> Result<(Vec<Grid>, String), SettingsError> {
     Ok((grids.collect::<Result<_, _>>()?, texts.join("\n")))
 }
 
-/// Returns whether a detector is searched by default for alarms counted in `unit`. Detectors of faults are searched
-/// only if they are named.
+/// Returns whether `tune` searches a detector by default for alarms counted in `unit`. It searches detectors of faults
+/// only if the user names them.
 fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     let member = Member::new(detector, Params::defaults(detector.params));
-    member.unit().is_some() && is_chosen(&member, unit) && !is_of_faults(detector)
+    member.unit().is_some() && is_eligible(&member, unit) && !detects_faults(detector)
 }
 
-/// Returns the presets among which a choice in `unit` is made, each as a setting with its name.
+/// Returns the presets for a choice in `unit`, each as a setting with its name.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.
 pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
     let mut all = all_presets()?;
-    all.retain(|(_, setting)| setting.members.iter().all(|m| is_chosen(m, unit)));
+    all.retain(|(_, setting)| setting.members.iter().all(|m| is_eligible(m, unit)));
     Ok(all)
 }
 
@@ -184,7 +188,7 @@ mod tests {
     /// Checks that each threshold of the recommended guard is searched below and above its value.
     #[test]
     fn thresholds_of_the_recommended_guard_have_neighbours() {
-        let grids = AROUND_RECOMMENDED.iter().map(|g| Grid::parse(g).unwrap());
+        let grids = RECOMMENDED_GRIDS.iter().map(|g| Grid::parse(g).unwrap());
         let grids: Vec<Grid> = grids.collect();
         let settings = Settings::parse(RECOMMENDED).unwrap();
         let mut searched = BTreeSet::new();

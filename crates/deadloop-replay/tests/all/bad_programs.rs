@@ -1,5 +1,5 @@
-//! Bad programs: whatever one does is an error of its transcript and no more, and a run that it
-//! cannot serve ends with its name.
+//! Tests of misbehaving programs: an error affects only its transcript, and a run that a program cannot serve ends with
+//! the program's name.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::kit;
@@ -95,7 +95,7 @@ bad.get(transcript, lambda: verdict(transcript, alarm))()
     }
 }
 
-/// Whether it is gone before the next question, or has that one in its pipe.
+/// Checks a program that has ended before the next question, or has that question in its pipe.
 #[test]
 fn a_program_that_ends_after_a_good_answer_makes_no_error_of_the_next() {
     if no_python() {

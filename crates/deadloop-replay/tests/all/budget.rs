@@ -1,5 +1,5 @@
-//! Budgets held against a slow twin: a list of what stands in the prompt, rebuilt before each turn, as
-//! `reports/METHOD.md` says.
+//! Tests of budgets against a slow reference that rebuilds the list of prompt items before each turn, as described in
+//! `reports/METHOD.md`.
 
 #![allow(clippy::unwrap_used, clippy::cast_precision_loss)]
 
@@ -67,7 +67,7 @@ fn run(draw: &mut Draw) -> Transcript {
     }
 }
 
-/// One thing in the prompt: who it is, and its tokens. A summary has a number of its own, below 0.
+/// An item of the prompt: its identity and its tokens. Summaries have identities below 0.
 #[derive(Clone, Debug, PartialEq)]
 struct Piece {
     who: i64,
@@ -105,7 +105,7 @@ fn pieces(run: &Transcript, counter: TokenCounter) -> Vec<Piece> {
     (0..).zip(&run.events).map(piece).collect()
 }
 
-/// As "Context budgets" of `reports/METHOD.md` has it, turn by turn.
+/// Simulates a run turn by turn, as described under "Context budgets" in `reports/METHOD.md`.
 fn slow(run: &Transcript, b: &Budget) -> SimulatedRun {
     let all = pieces(run, b.counter);
     let mut out = SimulatedRun::default();
@@ -218,7 +218,7 @@ fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
     assert!(acted[0] > 1000 && acted[1] > 500, "{acted:?}");
 }
 
-/// Two turns before anything was said, as logs of agents without their prompt have them.
+/// Checks a run with two turns before the first text, as in logs of agents without their prompt.
 #[test]
 fn definitions_of_tools_are_fresh_once() {
     let line = r#"{"id":"a","events":[{"type":"turn"},{"type":"turn"},{"type":"answer","text":"12345678"},{"type":"turn"}]}"#;
@@ -259,7 +259,7 @@ fn a_trace_sends_what_was_counted() {
     }
 }
 
-/// The tokens that a live context sends, turn by turn, and whether it ends in an overflow.
+/// Returns the tokens that a live context sends in each turn, and whether it ends in an overflow.
 fn live(run: &Transcript, b: &Budget) -> (Vec<u64>, bool) {
     let mut context = Context::new(ContextBudget {
         window: b.window,
@@ -339,7 +339,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     assert!(plays > 150, "{plays}");
 }
 
-/// Turn by turn, as reference/budget.py does it.
+/// Simulates a limit turn by turn, in the way of reference/budget.py.
 fn slow_limit(limit: &Limit, turns: u64) -> (u64, Option<u64>, Option<u64>) {
     let (mut asked, mut warned, mut l) = (0, None, limit.limit);
     for i in 0..turns {
@@ -379,14 +379,14 @@ fn a_limit_asks_where_its_twin_asks() {
     }
 }
 
-/// What another program, which shares no code with this one, made of drawn runs.
+/// Returns the results of an independent program for random runs.
 fn vectors() -> Vec<Value> {
     let text = include_str!("../../../../tests/vectors/budget.jsonl");
     let vectors = text.lines().map(|line| serde_json::from_str(line).unwrap());
     vectors.collect()
 }
 
-/// The runs of the vectors, read as any corpus is.
+/// Reads the runs of the vectors in the way of any corpus.
 fn recorded_runs(vectors: &[Value]) -> Vec<Transcript> {
     let lines = vectors.iter().filter(|v| v.get("events").is_some());
     let line = |v: &Value| json!({"id": v["run"].to_string(), "events": v["events"]}).to_string();

@@ -1,4 +1,4 @@
-//! The integration tests of this crate in one binary: linking one takes seconds, linking 4 took minutes.
+//! The integration tests of this crate in one binary, since linking one takes seconds and linking four took minutes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

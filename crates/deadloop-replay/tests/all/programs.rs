@@ -1,5 +1,4 @@
-//! Programs as detectors: what one says is what comes out, in a guard, in a sweep, after an
-//! interruption.
+//! Tests of programs as detectors, in a guard, in a sweep and after an interruption.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use crate::kit;
@@ -15,7 +14,7 @@ use serde_json::{Value, json};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Texts of few different lines on both channels, cut anywhere, with other events between.
+/// Returns transcripts of few distinct lines on both channels, cut anywhere, with other events between them.
 fn transcripts() -> Vec<(String, Vec<Value>)> {
     let lines = ["思考\n", "a\u{2028}b\n", "😀 \n", "\n", "\r\n", "no end "];
     let one = |i: u64| {
@@ -37,8 +36,8 @@ fn transcripts() -> Vec<(String, Vec<Value>)> {
     (0..60).map(one).collect()
 }
 
-/// The rule of example.py: `lines` equal lines in a row, blank ones aside. The channel and the chars
-/// after which it fires first.
+/// Applies the rule of example.py: `lines` equal lines in a row, ignoring blank ones. Returns the channel and the
+/// number of chars at which it first fires.
 fn same_line(events: &[Value], lines: u64) -> Option<(&str, u64)> {
     let mut seen = [("reasoning", String::new()), ("answer", String::new())];
     for event in events {
@@ -197,14 +196,14 @@ verdict(transcript)
     assert!(errors(run(&corpus, &plan, &how).unwrap()).is_empty());
 }
 
-/// Whether a process is there and no zombie.
+/// Returns whether a process exists and is not a zombie.
 #[cfg(target_os = "linux")]
 fn lives(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
     stat.is_ok_and(|stat| !stat.contains(") Z"))
 }
 
-/// Waits until this is so. The limit is for a test that would hang; it measures nothing.
+/// Waits until the condition holds. The time limit only keeps a failing test from hanging.
 #[cfg(target_os = "linux")]
 fn until(so: impl Fn() -> bool) {
     let began = Instant::now();
@@ -255,7 +254,8 @@ fn an_interruption_waits_for_no_program_and_nothing_is_left_running() {
     }
 }
 
-/// A program may alarm at a call, before it is run, and at a result: its positions are calls then.
+/// Checks that a program may raise an alarm at a call, before it runs, and at a result. Positions are then counted in
+/// calls.
 #[test]
 fn a_program_alarms_at_a_call_and_at_a_result() {
     if no_python() {

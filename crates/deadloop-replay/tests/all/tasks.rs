@@ -1,11 +1,11 @@
-//! `task` in a `[[model]]` table: a replay sees each transcript through the guard that a live stream at the same task has.
+//! Tests that a replay and a live stream select the same guard by `task` in a `[[model]]` table.
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Guards, ModelTask, Settings, TextChannel};
 use deadloop_replay::{Plan, decide};
 use serde_json::{Value, json};
 
-/// As many copies of a sentence as each guard wants, by model and task.
+/// Returns settings whose guards require different numbers of copies of a sentence, by model and task.
 fn settings() -> Settings {
     let guard = |table: &str, copies: u64| {
         let params =
@@ -24,7 +24,7 @@ fn settings() -> Settings {
 
 const UNIT: &str = "The same again, word for word. ";
 
-/// Model, task in `meta`, how many copies its guard wants.
+/// Returns each model, the task in `meta`, and the number of copies that its guard requires.
 fn expected() -> Vec<(&'static str, Value, u64)> {
     vec![
         ("large", Value::Null, 4),

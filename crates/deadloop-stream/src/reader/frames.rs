@@ -1,9 +1,9 @@
-//! Parses lines into texts of JSON objects, bare or in server-sent events.
+//! Parser of lines into JSON texts, bare or in server-sent events.
 //!
-//! Whether the texts are objects is checked by the caller.
+//! The caller checks whether the texts are objects.
 //!
-//! A `data` line with a whole object is passed on at once, without the blank line that ends its event: an alarm must
-//! not wait for it. An object that goes on in further `data` lines waits for its end.
+//! A `data` line with a whole object is returned at once, before the blank line that ends its event, so that an alarm
+//! is not delayed. An object that continues in further `data` lines is returned at its end.
 
 use std::borrow::Cow;
 
@@ -12,66 +12,66 @@ use serde_json::{Map, Value};
 
 use crate::wire::{WireFault, kind, parse, utf8};
 
-/// The data of the last event on many servers.
+/// The data of the last event, as many servers send it.
 pub(super) const DONE: &str = "[DONE]";
-/// The fields of server-sent events. The name of an event carries no information beyond its data, unless it is an
-/// error.
+/// The field names of server-sent events. An event's name matters only if it is `error`.
 pub(super) const SSE_FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
-/// A finished frame, or the fault in a line.
+/// A finished frame, or the fault of its line.
 pub type FrameResult<'a> = Result<Frame<'a>, WireFault>;
 
-/// A frame that a line finishes.
+/// A unit of the stream that a line completes.
 pub enum Frame<'a> {
-    /// The text of a possible object, for [`object`].
+    /// A text that may be a JSON object, to be parsed by [`object`].
     Object(Cow<'a, str>),
     /// `[DONE]`.
     Done,
 }
 
-/// Parser of lines, which must come in order.
+/// Parser of consecutive lines into frames.
 #[derive(Debug)]
 pub struct Frames {
     /// Whether fields of server-sent events are parsed.
-    fields: bool,
-    /// The data of the unfinished event: at most `limit` bytes.
+    is_sse: bool,
+    /// The data of the unfinished event, at most `limit` bytes.
     data: String,
     /// Whether the unfinished event is named `error`.
-    error: bool,
-    /// Whether the last line was blank: the event has ended, and the next one has no name yet.
-    blank: bool,
+    is_error_event: bool,
+    /// Whether the last line was blank. It ended an event, and the next event has no name yet.
+    is_after_blank_line: bool,
+    /// The maximum size of an event's data, in bytes.
     pub(super) limit: usize,
 }
 
 impl Frames {
-    /// Returns a parser of events of at most `limit` bytes. `fields` says whether it also parses the fields of
-    /// server-sent events.
-    pub fn new(fields: bool, limit: usize) -> Self {
+    /// Returns a parser of events of at most `limit` bytes. With `is_sse`, it also parses the fields of server-sent
+    /// events.
+    pub fn new(is_sse: bool, limit: usize) -> Self {
         Self {
-            fields,
+            is_sse,
             data: String::new(),
-            error: false,
-            blank: false,
+            is_error_event: false,
+            is_after_blank_line: false,
             limit,
         }
     }
 
-    /// Reads the next line, without its ending. Returns the frame that it finishes.
+    /// Parses the next line, given without its line end. Returns the frame that it completes.
     pub fn read<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
         let line = match utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
         };
-        self.error &= !std::mem::take(&mut self.blank);
+        self.is_error_event &= !std::mem::take(&mut self.is_after_blank_line);
         if line.trim_ascii().is_empty() {
-            self.blank = true;
+            self.is_after_blank_line = true;
             return self.end();
         }
-        if self.fields
+        if self.is_sse
             && let Some((name, value)) = parse_field(line)
         {
             let value = value.trim_ascii();
-            self.error |= name == "event" && value == "error";
+            self.is_error_event |= name == "event" && value == "error";
             return (name == "data").then(|| self.take_data(value))?;
         }
         let line = line.trim_ascii();
@@ -83,10 +83,10 @@ impl Frames {
 
     /// Returns whether the event of the last line is named `error`.
     pub(super) fn is_error(&self) -> bool {
-        self.error
+        self.is_error_event
     }
 
-    /// Ends the event, at a blank line or the end of the stream. Returns its frame.
+    /// Ends the current event and returns its frame. Called at a blank line and at the end of the stream.
     pub fn end(&mut self) -> Option<FrameResult<'static>> {
         let data = std::mem::take(&mut self.data);
         (!data.is_empty()).then_some(Ok(Frame::Object(data.into())))
@@ -117,7 +117,8 @@ impl Frames {
     }
 }
 
-/// Parses a field of server-sent events, or a comment, whose name is empty.
+/// Splits a line of a server-sent event into field name and value. The name of a comment is empty. `None` if the line
+/// is no field.
 fn parse_field(line: &str) -> Option<(&str, &str)> {
     if line.starts_with('{') {
         return None;
@@ -126,8 +127,8 @@ fn parse_field(line: &str) -> Option<(&str, &str)> {
     (name.is_empty() || SSE_FIELDS.contains(&name)).then_some((name, value))
 }
 
-/// Returns the maximum number of values of an object in a stream whose lines have at most `limit` bytes. A list of
-/// zeros takes fifty times the memory of its text, so values are limited as well as lines.
+/// Returns the maximum number of values per object for lines of at most `limit` bytes. A list of zeros takes fifty
+/// times the memory of its text, so limiting lines is not enough.
 pub(super) fn max_values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
@@ -135,6 +136,7 @@ pub(super) fn max_values(limit: usize) -> u32 {
 /// Parses a text as one JSON object with at most `most` values in its lists and objects.
 ///
 /// # Errors
+///
 /// The text is not a JSON object, or has more values.
 pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
     match parse(text, most) {

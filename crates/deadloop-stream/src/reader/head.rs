@@ -1,38 +1,37 @@
-//! Recognises a stream's format by its first bytes, as early as they allow.
+//! Recognition of a stream's format from as few first bytes as possible.
 //!
-//! Text must not wait, so a beginning that cannot be one of a stream of objects is text. An object counts as a chunk
-//! only if chunks of some family begin with its first key, and some family knows its whole line. Answers that look like
-//! chunks need `--from`.
+//! Text must not wait, so a beginning that cannot start a stream of objects is text. An object counts as a chunk only
+//! if some family knows its first key and its whole line. For answers that look like chunks, pass `--from`.
 
 use super::StreamFormat;
 use super::families;
 use super::frames::{DONE, SSE_FIELDS, max_values, object};
 use crate::{BOM, MAX_LINE};
 
-/// The longest beginning, in bytes, that is held back for the end of its line. First chunks are shorter.
+/// The maximum number of bytes held back for the end of an object's line. First chunks are shorter.
 const MAX_OBJECT_BYTES: usize = 1 << 16;
-/// The longest beginning that is held back as a possible field of server-sent events. Fields before the first data are
+/// The maximum number of bytes held back as a possible field of server-sent events. Fields before the first data are
 /// short.
 const MAX_FIELD_BYTES: usize = 1 << 10;
-/// The longest beginning that is held back at all, such as keep-alives before the first data.
+/// The maximum number of bytes held back in total, such as keep-alives before the first data.
 const MAX_HEAD_BYTES: usize = 2 * MAX_OBJECT_BYTES;
-/// The longest first key of an object that is compared.
+/// The maximum length of an object's first key that is compared, in bytes.
 const MAX_KEY_BYTES: usize = 64;
 
-/// The evidence that one line gives about the format.
+/// The evidence of one line about the format.
 enum LineEvidence {
-    /// A blank line, which carries no information.
+    /// A blank line, which is no evidence.
     Blank,
-    /// A comment or a field without data, most likely of server-sent events.
+    /// A comment or a field without data, which suggests server-sent events.
     Field,
-    /// The format, decided.
+    /// A line that decides the format.
     Format(StreamFormat),
-    /// A line whose end is needed.
+    /// An unfinished line whose end is needed.
     Wait,
 }
 
-/// Returns the format of a stream that begins with `head`. `None` if more bytes are needed; for a stream that has
-/// `ended`, only if it is empty.
+/// Returns the format of a stream that begins with `head`. `None` if more bytes are needed. If the stream has `ended`,
+/// `None` only for an empty one.
 pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     if !ended && BOM.starts_with(head) {
         return None;
@@ -59,63 +58,63 @@ pub(super) fn recognize(head: &[u8], ended: bool) -> Option<StreamFormat> {
     })
 }
 
-fn classify_line(line: &[u8], whole: bool) -> LineEvidence {
+fn classify_line(line: &[u8], is_whole: bool) -> LineEvidence {
     let trimmed = line.trim_ascii();
     if trimmed.is_empty() {
         return LineEvidence::Blank;
     }
     if trimmed.starts_with(b"{") {
-        return classify_object(trimmed, whole);
+        return classify_object(trimmed, is_whole);
     }
     if line.starts_with(b":") {
-        return classify_whole(LineEvidence::Field, line, whole);
+        return await_line_end(LineEvidence::Field, line, is_whole);
     }
     for name in SSE_FIELDS {
         let Some(rest) = line.strip_prefix(name.as_bytes()) else {
-            if !whole && name.as_bytes().starts_with(line) {
+            if !is_whole && name.as_bytes().starts_with(line) {
                 return LineEvidence::Wait;
             }
             continue;
         };
         return match rest.strip_prefix(b":") {
-            Some(value) if name == "data" => classify_data(value.trim_ascii(), line, whole),
-            Some(_) => classify_whole(LineEvidence::Field, line, whole),
-            None if rest.is_empty() && !whole => LineEvidence::Wait,
+            Some(value) if name == "data" => classify_data(value.trim_ascii(), line, is_whole),
+            Some(_) => await_line_end(LineEvidence::Field, line, is_whole),
+            None if rest.is_empty() && !is_whole => LineEvidence::Wait,
             None => LineEvidence::Format(StreamFormat::Text),
         };
     }
     LineEvidence::Format(StreamFormat::Text)
 }
 
-/// Returns the evidence of a line that counts only once it is whole.
-fn classify_whole(evidence: LineEvidence, line: &[u8], whole: bool) -> LineEvidence {
-    match whole {
+/// Returns `evidence` if the line is whole, otherwise [`LineEvidence::Wait`].
+fn await_line_end(evidence: LineEvidence, line: &[u8], is_whole: bool) -> LineEvidence {
+    match is_whole {
         _ if line.len() > MAX_FIELD_BYTES => LineEvidence::Format(StreamFormat::Text),
         true => evidence,
         false => LineEvidence::Wait,
     }
 }
 
-fn classify_data(value: &[u8], line: &[u8], whole: bool) -> LineEvidence {
+fn classify_data(value: &[u8], line: &[u8], is_whole: bool) -> LineEvidence {
     if value.is_empty() {
-        return classify_whole(LineEvidence::Field, line, whole);
+        return await_line_end(LineEvidence::Field, line, is_whole);
     }
-    if value.starts_with(b"{") || (whole && value == DONE.as_bytes()) {
+    if value.starts_with(b"{") || (is_whole && value == DONE.as_bytes()) {
         return LineEvidence::Format(StreamFormat::Sse);
     }
     // Even after the whole word, more text may follow on the line.
-    if !whole && DONE.as_bytes().starts_with(value) {
+    if !is_whole && DONE.as_bytes().starts_with(value) {
         return LineEvidence::Wait;
     }
     LineEvidence::Format(StreamFormat::Text)
 }
 
-/// Returns the evidence of a line that begins with a brace.
-fn classify_object(line: &[u8], whole: bool) -> LineEvidence {
+/// Classifies a line that begins with a brace.
+fn classify_object(line: &[u8], is_whole: bool) -> LineEvidence {
     const TEXT: LineEvidence = LineEvidence::Format(StreamFormat::Text);
     let after = line[1..].trim_ascii_start();
     let Some(key) = after.strip_prefix(b"\"") else {
-        return if after.is_empty() && !whole {
+        return if after.is_empty() && !is_whole {
             LineEvidence::Wait
         } else {
             TEXT
@@ -123,12 +122,12 @@ fn classify_object(line: &[u8], whole: bool) -> LineEvidence {
     };
     let known = match key.iter().position(|byte| *byte == b'"') {
         Some(end) => families::begins(&key[..end]),
-        None => !whole && key.len() < MAX_KEY_BYTES,
+        None => !is_whole && key.len() < MAX_KEY_BYTES,
     };
     if !known || line.len() > MAX_OBJECT_BYTES {
         return TEXT;
     }
-    if !whole {
+    if !is_whole {
         return LineEvidence::Wait;
     }
     let parsed = std::str::from_utf8(line)
@@ -234,7 +233,7 @@ mod tests {
         assert_eq!(ended(""), None);
     }
 
-    /// Checks that the result of one chunk is that of piece by piece.
+    /// Checks that whole and piecewise input give the same result.
     #[test]
     fn how_much_comes_at_once_makes_no_difference() {
         let object = |n: usize| format!("{{\"type\":\"answer\",\"text\":\"{}\"}}\n", "x".repeat(n));

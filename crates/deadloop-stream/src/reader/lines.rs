@@ -1,18 +1,20 @@
-//! Splits bytes into lines, in bounded memory.
+//! Splitter of bytes into lines, in bounded memory.
 //!
 //! A line ends with LF, CR LF or CR alone, as in server-sent events. JSON has no raw LF or CR within a line.
 
 use crate::wire::WireFault;
 
-/// The lines of a stream that arrives in pieces.
+/// Splitter of a stream that arrives in pieces into lines.
 pub(super) struct StreamLines {
-    /// The bytes of the stream that are kept. Those before `start` were passed on.
+    /// The kept bytes of the stream. Those before `start` were already returned.
     held: Vec<u8>,
+    /// The start of the current line within `held`.
     start: usize,
-    /// The end of the bytes that are known to hold no line end.
+    /// The end of the bytes that were searched for a line end.
     searched: usize,
     /// The number of stream bytes before `held`.
-    before: u64,
+    bytes_before_held: u64,
+    /// The maximum length of a line, in bytes.
     pub(super) limit: usize,
     /// Whether the current line was already reported as too long.
     skipping: bool,
@@ -23,18 +25,18 @@ pub(super) struct StreamLines {
 pub(super) struct StreamLine<'a> {
     /// The bytes without the line end, or the fault of a line over the limit.
     pub(super) bytes: Result<&'a [u8], WireFault>,
-    /// The position in the stream after the line, in bytes.
+    /// The byte offset in the stream after the line.
     pub(super) end: u64,
 }
 
 impl StreamLines {
-    /// Returns a splitter whose lines have at most `limit` bytes each.
+    /// Returns a splitter into lines of at most `limit` bytes.
     pub(super) fn new(limit: usize) -> Self {
         Self {
             held: Vec::new(),
             start: 0,
             searched: 0,
-            before: 0,
+            bytes_before_held: 0,
             limit,
             skipping: false,
             ended: false,
@@ -43,13 +45,13 @@ impl StreamLines {
 
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.held.drain(..self.start);
-        self.before += self.start as u64;
+        self.bytes_before_held += self.start as u64;
         self.searched -= self.start;
         self.start = 0;
         self.held.extend_from_slice(bytes);
     }
 
-    /// Ends the stream. The remaining bytes are a line.
+    /// Marks the end of the stream. Remaining bytes become the last line.
     pub(super) fn end(&mut self) {
         self.ended = true;
     }
@@ -58,10 +60,10 @@ impl StreamLines {
     pub(super) fn next_line(&mut self) -> Option<StreamLine<'_>> {
         loop {
             let start = self.start;
-            let found = self.line_end();
+            let found = self.find_line_end();
             let (content, after) = match found {
                 Some(at) => (at, at + 1),
-                None => (self.undecided_end(), self.undecided_end()),
+                None => (self.content_end(), self.content_end()),
             };
             self.searched = after;
             let length = content - start;
@@ -73,9 +75,9 @@ impl StreamLines {
             self.start = after;
             let known = std::mem::replace(&mut self.skipping, !whole);
             if !known {
-                let end = self.before + after as u64;
+                let end = self.bytes_before_held + after as u64;
                 let bytes = if too_long {
-                    Err(self.too_long())
+                    Err(self.too_long_fault())
                 } else {
                     Ok(&self.held[start..content])
                 };
@@ -87,9 +89,9 @@ impl StreamLines {
         }
     }
 
-    /// Returns the position of the next line end: an LF, or a CR without an LF after it. A CR that is the last byte so
-    /// far is undecided.
-    fn line_end(&self) -> Option<usize> {
+    /// Returns the position of the next line end: an LF, or a CR that no LF follows. A trailing CR stays undecided
+    /// until the next byte.
+    fn find_line_end(&self) -> Option<usize> {
         let (from, held) = (self.searched, &self.held);
         let ends = held[from..]
             .iter()
@@ -103,13 +105,13 @@ impl StreamLines {
         })
     }
 
-    /// Returns the end of the bytes that are surely no line end. A CR that is the last byte so far may be one.
-    fn undecided_end(&self) -> usize {
+    /// Returns the end of the bytes without a line end. A trailing CR is excluded, since it may be one.
+    fn content_end(&self) -> usize {
         let cr = self.held[self.start..].ends_with(b"\r");
         self.held.len() - usize::from(cr && !self.ended)
     }
 
-    fn too_long(&self) -> WireFault {
+    fn too_long_fault(&self) -> WireFault {
         let expected = format!("at most {} bytes a line", self.limit);
         WireFault::new("a line that is too long", expected)
     }

@@ -1,13 +1,13 @@
-//! Reader of one generation's live stream: bytes in, events out.
+//! [`StreamReader`]: reads one response's live stream, bytes in, events out.
 //!
-//! [`StreamReader`] takes plain text, JSON lines and server-sent events, and recognises the format. It does no I/O and
-//! never fails: unreadable parts are counted and reported, and reading goes on.
+//! The reader takes plain text, JSON lines and server-sent events, and recognises the format. It does no I/O and never
+//! fails: unreadable parts are counted, reported and skipped.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | recognition of the format from the first bytes | `head` |
-//! | text, its cut chars and its `<think>` | `text` |
-//! | bytes into lines, lines into JSON objects | `lines`, `frames` |
+//! | recognition of the format by the first bytes | `head` |
+//! | plain text: incomplete chars, `<think>` | `text` |
+//! | splitting of bytes into lines and JSON objects | `lines`, `frames` |
 //! | the parsers of each API's objects | `families` |
 
 use std::collections::VecDeque;
@@ -28,17 +28,17 @@ mod objects;
 mod text;
 
 pub use frames::{Frame, FrameResult, Frames, object};
-use objects::Objects;
-use text::PlainText;
+use objects::ObjectReader;
+use text::PlainTextReader;
 
 deadloop_detect::words! {
     /// The format of a stream.
     pub enum StreamFormat {
-        /// Plain text: the answer, after thinking between `<think>` and `</think>`, if any.
+        /// Plain text: an answer, possibly after thinking in `<think>` and `</think>`.
         Text = "text",
-        /// JSON lines, one object each: events as in a transcript, or an API's chunks.
+        /// JSON lines with one object each: events of a transcript, or chunks of an API.
         Jsonl = "jsonl",
-        /// Server-sent events with an object as in JSON lines as their `data`. Bare objects are read too.
+        /// Server-sent events whose `data` is an object, as in JSON lines. Bare objects are read too.
         Sse = "sse",
     }
 }
@@ -48,25 +48,25 @@ deadloop_detect::words! {
 pub struct Arrival {
     /// The event. Texts are never empty.
     pub event: OwnedEvent,
-    /// Bytes from the start of the stream to the end of the line that held the event, its line
-    /// ending included; in plain text, to the end of the event's own last char.
+    /// The byte offset in the stream after the line that held the event, its line end included. In plain text, the
+    /// offset after the event's last char.
     pub end: u64,
 }
 
-/// Function from a model's name to the options by which its texts are split.
+/// Function that returns the split options for a model's name.
 pub type ThinkLookup = Box<dyn Fn(&str) -> ThinkOptions + Send + Sync>;
 
-/// The maximum number of bad lines that are kept with their places. Further ones are only counted.
-const MAX_NAMED: usize = 20;
+/// The maximum number of problems and error messages that are kept. Further ones are only counted.
+const MAX_REPORTED_PARTS: usize = 20;
 
 /// Reader of one stream.
 ///
-/// Pass each arriving piece to [`feed`](Self::feed) and call [`next_event`](Self::next_event) until it returns `None`.
+/// Pass each arriving piece to [`feed`](Self::feed), then call [`next_event`](Self::next_event) until it returns `None`.
 /// At the end of the stream call [`end`](Self::end) and take the remaining events. The events do not depend on how the
-/// bytes were cut, except that plain text becomes one event for each cut.
+/// bytes were cut, except that each piece of plain text becomes its own event.
 ///
 /// Memory is bounded by the size of one `feed` and of one line, which has at most [`MAX_LINE`] bytes or the limit of
-/// [`with_lines_up_to`](Self::with_lines_up_to). A longer line is a bad line.
+/// [`with_lines_up_to`](Self::with_lines_up_to). A longer line counts as unreadable.
 ///
 /// ```
 /// use deadloop_stream::detect::{OwnedEvent, TextChannel};
@@ -83,7 +83,7 @@ pub struct StreamReader {
     stage: ReaderStage,
     think: ThinkOptions,
     by_model: Option<ThinkLookup>,
-    /// The longest line, in bytes.
+    /// The maximum length of a line, in bytes.
     limit: usize,
     ready: VecDeque<Arrival>,
     bad: BadParts,
@@ -91,15 +91,15 @@ pub struct StreamReader {
 }
 
 enum ReaderStage {
-    /// The first bytes, too few to recognise the format.
+    /// The first bytes, while the format is not recognised.
     Head(Vec<u8>),
-    Text(PlainText),
-    Objects(Box<Objects>),
+    Text(PlainTextReader),
+    Objects(Box<ObjectReader>),
 }
 
 impl StreamReader {
-    /// Returns a reader of a stream that problems call `name`. Without a `format`, the first bytes show it. `think`
-    /// says how text that may hold `<think>` is split.
+    /// Returns a reader of a stream that is called `name` in problems. Without a `format`, it is recognised by the
+    /// first bytes. `think` are the options for splitting text that may contain `<think>`.
     pub fn new(
         name: impl Into<PathBuf>,
         format: Option<StreamFormat>,
@@ -118,8 +118,8 @@ impl StreamReader {
         }
     }
 
-    /// Returns the reader with think options by model, which apply once the stream has named its model. Plain text
-    /// names none.
+    /// Sets a function from model name to think options, applied once the stream names its model. Plain text never
+    /// does.
     #[must_use]
     pub fn splitting_by(
         mut self,
@@ -127,24 +127,24 @@ impl StreamReader {
     ) -> Self {
         let by_model: ThinkLookup = Box::new(by_model);
         match &mut self.stage {
-            ReaderStage::Objects(objects) => objects.split_by(Some(by_model)),
+            ReaderStage::Objects(objects) => objects.set_think_lookup(Some(by_model)),
             _ => self.by_model = Some(by_model),
         }
         self
     }
 
-    /// Sets the limit on the bytes of a line, [`MAX_LINE`] by default. Call it before anything is fed. Plain text has
-    /// no lines.
+    /// Sets the maximum length of a line in bytes, by default [`MAX_LINE`]. Must be called before [`feed`](Self::feed).
+    /// Ignored for plain text.
     #[must_use]
     pub fn with_lines_up_to(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         if let ReaderStage::Objects(objects) = &mut self.stage {
-            objects.limit(bytes);
+            objects.set_limit(bytes);
         }
         self
     }
 
-    /// Returns the first model that the stream has named.
+    /// Returns the first model named in the stream.
     pub fn model(&self) -> Option<&str> {
         match &self.stage {
             ReaderStage::Objects(objects) => objects.model(),
@@ -152,15 +152,15 @@ impl StreamReader {
         }
     }
 
-    /// Returns whether events in the form of a transcript have come, which may be a whole agent run.
-    pub(crate) fn tells_runs(&self) -> bool {
+    /// Returns whether transcript events have come, so that the stream may be an agent run.
+    pub(crate) fn may_be_run(&self) -> bool {
         match &self.stage {
-            ReaderStage::Objects(objects) => objects.tells_runs(),
+            ReaderStage::Objects(objects) => objects.may_be_run(),
             _ => false,
         }
     }
 
-    /// Returns the server's first error messages.
+    /// Returns the server's error messages, at most 20.
     pub fn errors(&self) -> &[String] {
         match &self.stage {
             ReaderStage::Objects(objects) => objects.errors(),
@@ -168,24 +168,24 @@ impl StreamReader {
         }
     }
 
-    /// Takes the next bytes of the stream.
+    /// Adds the next bytes of the stream.
     pub fn feed(&mut self, bytes: &[u8]) {
         match &mut self.stage {
             ReaderStage::Head(head) => {
                 head.extend_from_slice(bytes);
-                self.decide();
+                self.recognize_format();
             }
             ReaderStage::Text(text) => text.feed(bytes, &mut self.ready, &mut self.bad),
             ReaderStage::Objects(objects) => objects.feed(bytes),
         }
     }
 
-    /// Ends the stream, so that held back text is passed on.
+    /// Ends the stream and releases held back text.
     pub fn end(&mut self) {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        self.decide();
+        self.recognize_format();
         match &mut self.stage {
             ReaderStage::Head(_) => {}
             ReaderStage::Text(text) => text.end(&mut self.ready, &mut self.bad),
@@ -193,10 +193,10 @@ impl StreamReader {
         }
     }
 
-    /// Returns the next finished event. `None` until more is fed.
+    /// Returns the next finished event. `None` until more bytes are fed.
     pub fn next_event(&mut self) -> Option<Arrival> {
         if let ReaderStage::Objects(objects) = &mut self.stage {
-            objects.read(&mut self.ready, &mut self.bad);
+            objects.read_until_event(&mut self.ready, &mut self.bad);
         }
         self.ready.pop_front()
     }
@@ -210,31 +210,31 @@ impl StreamReader {
         }
     }
 
-    /// Returns the number of unreadable lines; in plain text, of byte sequences that are not UTF-8.
+    /// Returns the number of unreadable lines. In plain text, the number of byte sequences that are not UTF-8.
     pub fn bad_lines(&self) -> u64 {
         self.bad.count
     }
 
-    /// Returns the first problems with unreadable lines.
+    /// Returns the first problems with unreadable lines, at most 20.
     pub fn problems(&self) -> &[Problem] {
-        &self.bad.named
+        &self.bad.problems
     }
 
-    fn decide(&mut self) {
+    fn recognize_format(&mut self) {
         let ReaderStage::Head(head) = &mut self.stage else {
             return;
         };
         if let Some(format) = head::recognize(head, self.ended) {
             let head = std::mem::take(head);
             // A stream that was recognised by its content may have both kinds of lines.
-            let taken = match format {
+            let parsed_as = match format {
                 StreamFormat::Jsonl => StreamFormat::Sse,
                 other => other,
             };
-            self.stage = ReaderStage::new(format, taken, self.think.clone());
+            self.stage = ReaderStage::new(format, parsed_as, self.think.clone());
             if let ReaderStage::Objects(objects) = &mut self.stage {
-                objects.limit(self.limit);
-                objects.split_by(self.by_model.take());
+                objects.set_limit(self.limit);
+                objects.set_think_lookup(self.by_model.take());
             }
             self.feed(&head);
         }
@@ -242,23 +242,23 @@ impl StreamReader {
 }
 
 impl ReaderStage {
-    /// Returns the stage that reads the format `taken` of a stream named `format`.
-    fn new(format: StreamFormat, taken: StreamFormat, think: ThinkOptions) -> Self {
-        match taken {
-            StreamFormat::Text => Self::Text(PlainText::new(think)),
+    /// Returns the stage for a stream of the reported `format`, read as the format `parsed_as`.
+    fn new(format: StreamFormat, parsed_as: StreamFormat, think: ThinkOptions) -> Self {
+        match parsed_as {
+            StreamFormat::Text => Self::Text(PlainTextReader::new(think)),
             StreamFormat::Jsonl | StreamFormat::Sse => {
-                let fields = taken == StreamFormat::Sse;
-                Self::Objects(Box::new(Objects::new(format, fields, MAX_LINE, think)))
+                let fields = parsed_as == StreamFormat::Sse;
+                Self::Objects(Box::new(ObjectReader::new(format, fields, MAX_LINE, think)))
             }
         }
     }
 }
 
-/// The unreadable parts of a stream.
+/// Count and first problems of a stream's unreadable parts.
 struct BadParts {
     stream: Arc<PathBuf>,
     count: u64,
-    named: Vec<Problem>,
+    problems: Vec<Problem>,
 }
 
 impl BadParts {
@@ -266,16 +266,16 @@ impl BadParts {
         Self {
             stream: Arc::new(stream),
             count: 0,
-            named: Vec::new(),
+            problems: Vec::new(),
         }
     }
 
-    /// Records the fault of a line, counted from 1.
-    fn note(&mut self, line: u64, fault: WireFault) {
+    /// Records the fault of a line, whose number counts from 1.
+    fn record_fault(&mut self, line: u64, fault: WireFault) {
         self.count += 1;
-        if self.named.len() < MAX_NAMED {
+        if self.problems.len() < MAX_REPORTED_PARTS {
             let place = Place::new(Arc::clone(&self.stream), line);
-            self.named.push(fault.at(place));
+            self.problems.push(fault.at(place));
         }
     }
 }

@@ -9,29 +9,30 @@ use super::content::{CallPiece, ObjectContent, ObjectPart};
 use super::families::{self, Family};
 use super::frames::{Frame, FrameResult, Frames, max_values, object};
 use super::lines::StreamLines;
-use super::{Arrival, BadParts, MAX_NAMED, StreamFormat, ThinkLookup};
+use super::{Arrival, BadParts, MAX_REPORTED_PARTS, StreamFormat, ThinkLookup};
 use crate::BOM;
 use crate::calls::ResponseCalls;
 use crate::think::{ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
-/// A stream of JSON lines or server-sent events.
-pub(super) struct Objects {
+/// Reader of a stream of JSON lines or server-sent events.
+pub(super) struct ObjectReader {
     format: StreamFormat,
     lines: StreamLines,
-    /// The number of the last line, from 1, and the position in the stream after it, in bytes.
+    /// The number of the last line, from 1.
     line: u64,
+    /// The byte offset in the stream after the last line.
     at: u64,
     frames: Frames,
     think: ThinkOptions,
     by_model: Option<ThinkLookup>,
-    /// The model that the objects have named.
+    /// The first model named in the objects.
     model: Option<String>,
-    /// The server's error messages.
+    /// The server's first error messages.
     errors: Vec<String>,
-    /// The splitter for answers of APIs, which hold `<think>` if the server does not split. `None` once thinking has
-    /// come in a field of its own.
+    /// The splitter of answers, which contain `<think>` if the server does not separate thinking. `None` after thinking
+    /// in a separate field.
     splitter: Option<ThinkSplitter>,
     calls: ResponseCalls,
     /// Whether the objects may belong to a whole agent run.
@@ -39,12 +40,12 @@ pub(super) struct Objects {
     ended: bool,
 }
 
-impl Objects {
-    /// Returns a reader of lines of at most `limit` bytes. `fields` says whether it also reads the fields of
-    /// server-sent events.
+impl ObjectReader {
+    /// Returns a reader of lines of at most `limit` bytes. With `is_sse`, it also reads the fields of server-sent
+    /// events.
     pub(super) fn new(
         format: StreamFormat,
-        fields: bool,
+        is_sse: bool,
         limit: usize,
         think: ThinkOptions,
     ) -> Self {
@@ -53,7 +54,7 @@ impl Objects {
             lines: StreamLines::new(limit),
             line: 0,
             at: 0,
-            frames: Frames::new(fields, limit),
+            frames: Frames::new(is_sse, limit),
             splitter: Some(ThinkSplitter::new(think.clone())),
             think,
             by_model: None,
@@ -65,8 +66,8 @@ impl Objects {
         }
     }
 
-    /// Limits the bytes of a line, and of an event of several lines, from now on.
-    pub(super) fn limit(&mut self, bytes: usize) {
+    /// Sets the maximum size of a line, and of an event in several lines, in bytes.
+    pub(super) fn set_limit(&mut self, bytes: usize) {
         self.lines.limit = bytes;
         self.frames.limit = bytes;
     }
@@ -75,8 +76,8 @@ impl Objects {
         self.format
     }
 
-    /// Sets how texts are split once the stream names its model.
-    pub(super) fn split_by(&mut self, by_model: Option<ThinkLookup>) {
+    /// Sets the function that returns the think options once the stream names its model.
+    pub(super) fn set_think_lookup(&mut self, by_model: Option<ThinkLookup>) {
         self.by_model = by_model;
     }
 
@@ -84,7 +85,7 @@ impl Objects {
         self.model.as_deref()
     }
 
-    pub(super) fn tells_runs(&self) -> bool {
+    pub(super) fn may_be_run(&self) -> bool {
         self.run
     }
 
@@ -101,8 +102,8 @@ impl Objects {
         self.ended = true;
     }
 
-    /// Reads lines until there is an event, and no further: lines after an alarm are not read.
-    pub(super) fn read(&mut self, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
+    /// Reads lines until one yields an event, so that lines after an alarm stay unread.
+    pub(super) fn read_until_event(&mut self, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
         let limit = self.lines.limit;
         while out.is_empty() {
             let Some(line) = self.lines.next_line() else {
@@ -123,30 +124,30 @@ impl Objects {
             } else {
                 object
             };
-            self.take(object, out, bad);
+            self.take_object(object, out, bad);
         }
         if out.is_empty() && std::mem::take(&mut self.ended) {
             let last = self.frames.end().and_then(|frame| read_frame(frame, limit));
-            self.take(last, out, bad);
-            self.calls.end(out);
-            self.release(out);
+            self.take_object(last, out, bad);
+            self.calls.close_all(out);
+            self.release_splitter(out);
         }
     }
 
-    fn take(
+    fn take_object(
         &mut self,
         object: Option<ParsedObject>,
         out: &mut VecDeque<Arrival>,
         bad: &mut BadParts,
     ) {
         if let Some(Ok(object)) = &object
-            && self.errors.len() < MAX_NAMED
+            && self.errors.len() < MAX_REPORTED_PARTS
         {
             self.errors.extend(read_error_message(object));
         }
-        match object.map(|object| object.and_then(read_events)) {
+        match object.map(|object| object.and_then(read_content)) {
             None => {}
-            Some(Err(fault)) => bad.note(self.line, fault),
+            Some(Err(fault)) => bad.record_fault(self.line, fault),
             Some(Ok((family, parsed))) => {
                 self.take_model_name(parsed.model.as_deref(), out);
                 let ends = parsed.ends;
@@ -155,27 +156,28 @@ impl Objects {
                     match part {
                         ObjectPart::Event(event) => self.take_event(family, event, out),
                         ObjectPart::Call(call) => self.take_call(call, out),
-                        ObjectPart::Over(key) => self.calls.close(&key, out),
+                        ObjectPart::Over(key) => self.calls.close_call(&key, out),
                     }
                 }
                 if ends {
-                    self.calls.end(out);
+                    self.calls.close_all(out);
                 }
             }
         }
     }
 
-    /// Takes a piece of a call. A new call ends the text before it.
+    /// Adds a piece of a call. A new call ends the text before it.
     fn take_call(&mut self, call: CallPiece, out: &mut VecDeque<Arrival>) {
-        if self.splitter.is_some() && !self.calls.knows(&call) {
-            self.release(out);
+        if self.splitter.is_some() && !self.calls.has_call_of(&call) {
+            self.release_splitter(out);
             self.splitter = Some(ThinkSplitter::new(self.think.clone()));
         }
-        self.calls.piece(call, self.at, out);
+        self.calls.push(call, self.at, out);
     }
 
-    /// Takes the model's name from the first object that has one, and splits later texts by that model's rules. Later
-    /// names are ignored: a server may go on under another name of the same model within one response.
+    /// Keeps the first model name, and splits later texts by the rules for that model.
+    ///
+    /// Later names are ignored, because a server may switch to another name of the same model within one response.
     fn take_model_name(&mut self, model: Option<&str>, out: &mut VecDeque<Arrival>) {
         let (None, Some(model)) = (&self.model, model) else {
             return;
@@ -183,7 +185,7 @@ impl Objects {
         self.model = Some(model.to_owned());
         let think = self.by_model.as_ref().map(|by_model| by_model(model));
         if let Some(think) = think.filter(|think| *think != self.think) {
-            self.release(out);
+            self.release_splitter(out);
             self.splitter = Some(ThinkSplitter::new(think.clone()));
             self.think = think;
         }
@@ -194,7 +196,7 @@ impl Objects {
         match &event.body {
             Body::Reasoning(text) | Body::Answer(text) if text.is_empty() => return,
             Body::Reasoning(_) | Body::Answer(_) => {}
-            _ => self.calls.end(out),
+            _ => self.calls.close_all(out),
         }
         match (&event.body, &mut self.splitter) {
             (Body::Answer(text), Some(splitter)) if family.tags => {
@@ -204,10 +206,10 @@ impl Objects {
                 });
                 return;
             }
-            (Body::Reasoning(_), _) => self.release(out),
+            (Body::Reasoning(_), _) => self.release_splitter(out),
             // The next response in the same stream begins anew.
             (Body::Finish { .. }, Some(_)) => {
-                self.release(out);
+                self.release_splitter(out);
                 self.splitter = Some(ThinkSplitter::new(self.think.clone()));
             }
             _ => {}
@@ -216,8 +218,8 @@ impl Objects {
         out.push_back(Arrival { event, end });
     }
 
-    /// Drops the splitter. Text that it held back is passed on.
-    fn release(&mut self, out: &mut VecDeque<Arrival>) {
+    /// Drops the splitter and emits the text that it held back.
+    fn release_splitter(&mut self, out: &mut VecDeque<Arrival>) {
         let end = self.at;
         if let Some(splitter) = self.splitter.take() {
             splitter.finish(&mut |side, text| {
@@ -228,10 +230,10 @@ impl Objects {
     }
 }
 
-/// A parsed object, or the fault in its text.
+/// A JSON object, or the fault of its text.
 type ParsedObject = Result<Map<String, Value>, WireFault>;
 
-/// Parses the object of a frame. Returns `None` for `[DONE]`, after which reading goes on.
+/// Parses the object of a frame. `None` for `[DONE]`, which does not end the reading.
 fn read_frame(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
     match frame {
         Ok(Frame::Done) => None,
@@ -240,7 +242,7 @@ fn read_frame(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
     }
 }
 
-/// Wraps the data of an event that is named `error` as an error, unless some API knows the object.
+/// Wraps the data of an event named `error` in an object with the field `error`, unless an API knows the object.
 fn wrap_error(object: Map<String, Value>) -> Map<String, Value> {
     match families::recognize(&object) {
         Some(_) => object,
@@ -248,9 +250,9 @@ fn wrap_error(object: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// Returns an object's error message.
+/// Returns the error message of an object, if it has one.
 fn read_error_message(object: &Map<String, Value>) -> Option<String> {
-    /// The maximum number of chars of a message that are kept.
+    /// The maximum number of chars kept of a message.
     const MAX_CHARS: usize = 300;
     let message = |object: &Map<String, Value>| {
         let message = object.get("message").and_then(Value::as_str);
@@ -265,8 +267,8 @@ fn read_error_message(object: &Map<String, Value>) -> Option<String> {
     parsed.map(|text| text.chars().take(MAX_CHARS).collect())
 }
 
-/// Returns the events of an object, and the family that knows the object.
-fn read_events(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
+/// Returns the content of an object, and the family that it belongs to.
+fn read_content(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
     let family = families::recognize(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(

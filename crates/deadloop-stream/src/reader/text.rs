@@ -1,6 +1,6 @@
-//! Reader of plain text: bytes into chars, chars into thinking and answer.
+//! Reader of plain text: decodes UTF-8 and splits thinking from the answer.
 //!
-//! Only a cut char or the beginning of a tag is held back.
+//! Only an incomplete char or the beginning of a tag is held back.
 
 use std::collections::VecDeque;
 
@@ -10,29 +10,29 @@ use super::{Arrival, BadParts};
 use crate::think::{TagSide, ThinkOptions, ThinkSplitter};
 use crate::wire::WireFault;
 
-/// A stream of plain text.
-pub(super) struct PlainText {
-    /// The beginning of a cut char.
-    cut: Vec<u8>,
+/// Reader of a stream of plain text.
+pub(super) struct PlainTextReader {
+    /// The first bytes of an incomplete char.
+    incomplete_char: Vec<u8>,
     splitter: ThinkSplitter,
-    /// The number of stream bytes whose chars the splitter has.
+    /// The byte offset after the last char pushed to the splitter.
     at: u64,
-    /// The line of position `at`, from 1.
+    /// The line number at offset `at`, from 1.
     line: u64,
     run: Option<TextRun>,
 }
 
-/// Text of one side without a gap in the stream, which becomes one event.
+/// Adjacent text of one side, which becomes one event.
 struct TextRun {
     side: TagSide,
     text: String,
     end: u64,
 }
 
-impl PlainText {
+impl PlainTextReader {
     pub(super) fn new(think: ThinkOptions) -> Self {
         Self {
-            cut: Vec::new(),
+            incomplete_char: Vec::new(),
             splitter: ThinkSplitter::new(think),
             at: 0,
             line: 1,
@@ -41,7 +41,7 @@ impl PlainText {
     }
 
     pub(super) fn feed(&mut self, bytes: &[u8], out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
-        let mut joined = std::mem::take(&mut self.cut);
+        let mut joined = std::mem::take(&mut self.incomplete_char);
         let mut rest = bytes;
         if !joined.is_empty() {
             joined.extend_from_slice(bytes);
@@ -53,21 +53,21 @@ impl PlainText {
             let wrong = match after {
                 Some(wrong) => wrong,
                 None => {
-                    self.cut = rest[text.len()..].to_vec();
+                    self.incomplete_char = rest[text.len()..].to_vec();
                     break;
                 }
             };
-            self.replace(wrong, out, bad);
+            self.replace_invalid(wrong, out, bad);
             rest = &rest[text.len() + wrong..];
         }
-        self.flush(out);
+        self.flush_run(out);
     }
 
     /// Ends the stream.
     pub(super) fn end(&mut self, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
-        let wrong = std::mem::take(&mut self.cut).len();
+        let wrong = std::mem::take(&mut self.incomplete_char).len();
         if wrong > 0 {
-            self.replace(wrong, out, bad);
+            self.replace_invalid(wrong, out, bad);
         }
         let done = ThinkSplitter::new(ThinkOptions::default());
         let at = self.at;
@@ -75,13 +75,13 @@ impl PlainText {
         std::mem::replace(&mut self.splitter, done)
             .finish(&mut |side, text| last = Some((side, text.to_owned())));
         if let Some((side, text)) = last {
-            self.add(side, &text, at, out);
+            self.add_text(side, &text, at, out);
         }
-        self.flush(out);
+        self.flush_run(out);
     }
 
-    /// Passes the chars to the splitter one at a time, so that each yields at most one piece. The piece ends before the
-    /// chars that the splitter still holds, so its position is known.
+    /// Pushes the chars to the splitter one at a time, so that each yields at most one piece. The piece's offset is
+    /// then known, because it ends before the chars that the splitter still holds.
     fn push_chars(&mut self, text: &str, out: &mut VecDeque<Arrival>) {
         for (from, c) in text.char_indices() {
             self.at += c.len_utf8() as u64;
@@ -98,27 +98,27 @@ impl PlainText {
         });
         if let Some((side, text)) = piece {
             let end = self.at - self.splitter.held() as u64;
-            self.add(side, text.as_deref().unwrap_or(c), end, out);
+            self.add_text(side, text.as_deref().unwrap_or(c), end, out);
         }
     }
 
-    /// Takes bytes that are not a char. Their replacement character is an event of its own, because the stream does not
+    /// Emits a replacement character for `bytes` invalid bytes, as a separate event, because the stream does not
     /// contain it.
-    fn replace(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
-        bad.note(
+    fn replace_invalid(&mut self, bytes: usize, out: &mut VecDeque<Arrival>, bad: &mut BadParts) {
+        bad.record_fault(
             self.line,
             WireFault::new("bytes that are not UTF-8", "UTF-8 text"),
         );
-        self.flush(out);
+        self.flush_run(out);
         self.at += bytes as u64;
         self.push_char(char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]), out);
-        self.flush(out);
+        self.flush_run(out);
     }
 
-    fn add(&mut self, side: TagSide, text: &str, end: u64, out: &mut VecDeque<Arrival>) {
+    fn add_text(&mut self, side: TagSide, text: &str, end: u64, out: &mut VecDeque<Arrival>) {
         let goes_on = |run: &TextRun| run.side == side && run.end + text.len() as u64 == end;
         if !self.run.as_ref().is_some_and(goes_on) {
-            self.flush(out);
+            self.flush_run(out);
         }
         let empty = || TextRun {
             side,
@@ -130,7 +130,7 @@ impl PlainText {
         run.end = end;
     }
 
-    fn flush(&mut self, out: &mut VecDeque<Arrival>) {
+    fn flush_run(&mut self, out: &mut VecDeque<Arrival>) {
         if let Some(TextRun { side, text, end }) = self.run.take() {
             let event = OwnedEvent::Text(side.channel(), text);
             out.push_back(Arrival { event, end });
@@ -138,8 +138,8 @@ impl PlainText {
     }
 }
 
-/// Returns the text at the start of `bytes`, and the number of invalid bytes after it. The number is `None` if all
-/// bytes are text, or if the rest may be the start of a char.
+/// Splits off the valid text at the start of `bytes`, and returns it with the number of invalid bytes after it. `None`
+/// if no invalid bytes follow, or if they may be the start of a char.
 fn split_valid(bytes: &[u8]) -> (&str, Option<usize>) {
     match std::str::from_utf8(bytes) {
         Ok(text) => (text, None),

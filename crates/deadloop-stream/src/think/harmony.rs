@@ -5,24 +5,26 @@
 use super::TagSide;
 use super::tags::TagMatch;
 
-/// The marks that end a message of the harmony format.
+/// The markers that end a message of the harmony format.
 pub(super) const MESSAGE_ENDS: [&str; 3] = ["<|end|>", "<|return|>", "<|call|>"];
 
-/// The marks of a message's header, each followed by a few words of [`is_header_char`] chars. The header begins with one of
-/// the first two and ends with the last.
+/// The markers of a message's header. A header begins with the first or second marker and ends with the last. Words of
+/// [`is_header_char`] chars may follow each marker.
 pub(super) const HEADER_MARKS: [&str; 4] = ["<|start|>", "<|channel|>", "<|constrain|>", MESSAGE];
 const MESSAGE: &str = "<|message|>";
 const CHANNEL_INDEX: usize = 1;
-/// The longest header, in bytes: a role, a channel and the name of a tool.
+/// The maximum length of a header, in bytes, enough for a role, a channel and the name of a tool.
 pub(super) const MAX_HEADER_BYTES: usize = 256;
 
-/// Returns whether roles, channels and names of tools may contain this char.
+/// Returns whether a char may occur in roles, channels and names of tools.
 pub(super) fn is_header_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || " _-.=/:".contains(c)
 }
 
-/// Looks for the header of a message: `<|start|>assistant<|channel|>final<|message|>`, with or without the role. Text
-/// of the channel `analysis` is thinking.
+/// Matches the header of a message at the start of a text: `<|start|>assistant<|channel|>final<|message|>`, with or
+/// without the role.
+///
+/// Text of the channel `analysis` is reasoning.
 pub(super) fn match_header(text: &str) -> TagMatch<TagSide> {
     let seen = &text[..text.floor_char_boundary(MAX_HEADER_BYTES)];
     let cut = if text.len() < MAX_HEADER_BYTES {
@@ -100,8 +102,8 @@ mod tests {
     }
 
     proptest! {
-        /// A header is what this pattern matches, if it has at most `MAX_HEADER_BYTES` bytes. A text is cut where
-        /// more of it could make a header.
+        /// Checks headers against a pattern, up to `MAX_HEADER_BYTES` bytes. A text is cut off where more of it could
+        /// complete a header.
         #[test]
         fn a_header_is_what_a_pattern_says(text in "(<\\|(start|channel|constrain|message|end)\\|>|a|analysis|é|<|<\\|){0,8}", long in 0..300_usize) {
             let text = text.replacen('a', &"a".repeat(long), 1);

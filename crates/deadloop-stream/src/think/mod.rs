@@ -1,20 +1,20 @@
-//! Splits a streamed text into reasoning and answer by its think tags.
+//! Splitter of a streamed text into reasoning and answer by its think tags.
 //!
-//! The tags are `<think>` and `</think>`, or similar marks.
+//! The tags are `<think>` and `</think>`, or similar markers.
 //!
-//! Only the marks are dropped. The first block counts only at the very start of the text, after blanks at most: a
-//! `<think>` that an answer mentions is text. A block ends with the closing tag of the tag that opened it, and one that
-//! the prompt opened ends with any closing tag. Between chunks only the beginning of a mark is held back, and so never
-//! more than the longest mark, 256 bytes. Blanks before the first mark are passed on as answer.
+//! Only the markers are dropped. The first block counts only at the very start of the text, after whitespace at most: a
+//! `<think>` that an answer mentions is text. A block ends with the closing tag of its opening tag. If the prompt
+//! opened the block, any closing tag ends it. Between chunks, only the beginning of a marker is held back, so at most
+//! 256 bytes. Whitespace before the first marker belongs to the answer.
 //!
 //! A text in the harmony format is a sequence of messages, each with a header that names its channel. All text of the
 //! channel `analysis` is reasoning, at any position: unlike tags, channel headers do not occur in prose.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | the tags: their names, and how they are found | `tags` |
-//! | the messages of the harmony format | `harmony` |
-//! | the tags that count for each model | `rules` |
+//! | names of the tags, and the search for them | `tags` |
+//! | messages of the harmony format | `harmony` |
+//! | choice of the tags by model | `rules` |
 
 use serde::Deserialize;
 
@@ -30,25 +30,25 @@ pub use rules::{ModelThink, ThinkRules};
 pub use tags::Tags;
 
 use harmony::{MESSAGE_ENDS, match_header};
-use tags::{TagMatch, find_stem, match_tag};
+use tags::{TagMatch, find_tag_start, match_tag};
 
-/// The options by which texts are split.
+/// Options for splitting a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ThinkOptions {
-    /// Which blocks are reasoning.
+    /// The blocks that are reasoning.
     pub blocks: Blocks,
-    /// The tags that count.
+    /// The recognised tags.
     pub tags: Tags,
-    /// Whether the model's template opens the tag in the prompt: the text begins as reasoning, with or without an
-    /// opening tag of its own.
+    /// Whether the prompt template opens the tag, so that the text begins as reasoning, with or without another opening
+    /// tag.
     pub opened: bool,
 }
 
-/// Which blocks of a text are reasoning.
+/// The selection of a text's blocks that are reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
-    /// The one at the start. Later tags are text.
+    /// Only a block at the start. Later tags are text.
     #[default]
     First,
     /// Every block, at any position.
@@ -73,7 +73,7 @@ impl TagSide {
         }
     }
 
-    /// Returns a chunk of text on this side, as recorded.
+    /// Returns a recorded chunk of text on this side.
     pub fn body(self, text: String) -> Body {
         match self {
             Self::Reasoning => Body::Reasoning(text),
@@ -84,28 +84,29 @@ impl TagSide {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SplitterState {
-    /// Only blanks so far, on this side. An opening tag is looked for at this position alone.
+    /// Only whitespace so far, on this side. An opening tag is expected at this position alone.
     Start(TagSide),
-    /// Inside a block that this pair's tag opened. Its closing tag is looked for.
+    /// Inside a block opened by the tag pair with this index. Its closing tag is searched for.
     Inside(usize),
-    /// Inside a block that the prompt opened. Any closing tag is looked for.
+    /// Inside a block opened by the prompt. Any closing tag is searched for.
     Opened,
-    /// Outside of blocks. An opening tag is looked for.
+    /// Outside of blocks. An opening tag is searched for.
     Outside,
-    /// In or after a message of the harmony format. Headers and ends are looked for.
+    /// In or after a message of the harmony format. Headers and ends are searched for.
     Harmony(TagSide),
     /// After the last block. Tags are text.
-    Rest,
+    AfterLastBlock,
 }
 
-/// Splitter of one stream, chunk by chunk. The result does not depend on how the stream was cut.
+/// Splitter of one stream, fed in chunks. The result does not depend on their boundaries.
 #[derive(Clone, Debug)]
 pub struct ThinkSplitter {
     options: ThinkOptions,
     state: SplitterState,
+    /// The text that is held back.
     held: String,
-    /// Whether the text that was passed on last ended with a back-tick.
-    ticked: bool,
+    /// Whether the emitted text ends with a back-tick.
+    ends_with_backtick: bool,
 }
 
 impl ThinkSplitter {
@@ -120,11 +121,11 @@ impl ThinkSplitter {
             options,
             state: SplitterState::Start(side),
             held: String::new(),
-            ticked: false,
+            ends_with_backtick: false,
         }
     }
 
-    /// Takes the next chunk. `out` receives the pieces whose side is now certain, in order. Pieces are never empty.
+    /// Adds the next chunk and passes the pieces whose side is now certain to `out`, in order. Pieces are never empty.
     pub fn push(&mut self, chunk: &str, out: &mut impl FnMut(TagSide, &str)) {
         let joined;
         let mut text = chunk;
@@ -133,19 +134,19 @@ impl ThinkSplitter {
             text = &joined;
         }
         while !text.is_empty() {
-            match self.step(text, out) {
+            match self.consume_start(text, out) {
                 Some(rest) => text = rest,
                 None => break,
             }
         }
     }
 
-    /// Ends the stream. Text that was held back is passed on.
+    /// Ends the stream and emits the text that was held back.
     pub fn finish(self, out: &mut impl FnMut(TagSide, &str)) {
         emit(self.side(), &self.held, out);
     }
 
-    /// Returns the number of bytes at the end of the input that are held back.
+    /// Returns the number of input bytes that are held back.
     pub fn held(&self) -> usize {
         self.held.len()
     }
@@ -154,24 +155,28 @@ impl ThinkSplitter {
         match self.state {
             SplitterState::Start(side) | SplitterState::Harmony(side) => side,
             SplitterState::Inside(_) | SplitterState::Opened => TagSide::Reasoning,
-            SplitterState::Outside | SplitterState::Rest => TagSide::Answer,
+            SplitterState::Outside | SplitterState::AfterLastBlock => TagSide::Answer,
         }
     }
 
-    /// Handles the start of `text` and returns the remaining text. `None` if nothing remains, or if the remaining text
-    /// must wait for the next chunk.
-    fn step<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
+    /// Handles the start of `text` and returns the remaining text. `None` if it is empty or must wait for the next
+    /// chunk.
+    fn consume_start<'a>(
+        &mut self,
+        text: &'a str,
+        out: &mut impl FnMut(TagSide, &str),
+    ) -> Option<&'a str> {
         match self.state {
-            SplitterState::Start(side) => self.start(side, text, out),
-            SplitterState::Rest => {
+            SplitterState::Start(side) => self.match_start(side, text, out),
+            SplitterState::AfterLastBlock => {
                 emit(TagSide::Answer, text, out);
                 None
             }
-            _ => self.seek(text, out),
+            _ => self.consume_next_mark(text, out),
         }
     }
 
-    fn start<'a>(
+    fn match_start<'a>(
         &mut self,
         side: TagSide,
         text: &'a str,
@@ -195,14 +200,18 @@ impl ThinkSplitter {
         }
         self.state = match (side, self.options.blocks) {
             (TagSide::Reasoning, _) => SplitterState::Opened,
-            (TagSide::Answer, Blocks::First) => SplitterState::Rest,
+            (TagSide::Answer, Blocks::First) => SplitterState::AfterLastBlock,
             (TagSide::Answer, Blocks::All) => SplitterState::Outside,
         };
         Some(body)
     }
 
-    /// Passes on the text before the next mark, and takes the mark.
-    fn seek<'a>(&mut self, text: &'a str, out: &mut impl FnMut(TagSide, &str)) -> Option<&'a str> {
+    /// Emits the text before the next marker, consumes the marker and returns the remaining text.
+    fn consume_next_mark<'a>(
+        &mut self,
+        text: &'a str,
+        out: &mut impl FnMut(TagSide, &str),
+    ) -> Option<&'a str> {
         let side = self.side();
         let mut from = 0;
         while let Some(next) = self.find_mark_start(&text[from..]) {
@@ -211,12 +220,12 @@ impl ThinkSplitter {
                 TagMatch::Mark(length, then) => {
                     emit(side, &text[..at], out);
                     self.state = then;
-                    self.ticked = false;
+                    self.ends_with_backtick = false;
                     return Some(&text[at + length..]);
                 }
                 TagMatch::Cut => {
                     emit(side, &text[..at], out);
-                    self.ticked = self.is_ticked(text, at);
+                    self.ends_with_backtick = self.is_after_backtick(text, at);
                     self.held = text[at..].to_owned();
                     return None;
                 }
@@ -224,19 +233,19 @@ impl ThinkSplitter {
             }
         }
         emit(side, text, out);
-        self.ticked = self.is_ticked(text, text.len());
+        self.ends_with_backtick = self.is_after_backtick(text, text.len());
         None
     }
 
-    /// Returns whether a back-tick precedes the byte `at` of `text`, which follows the text that was passed on.
-    fn is_ticked(&self, text: &str, at: usize) -> bool {
+    /// Returns whether a back-tick precedes byte `at` of `text`, which continues the emitted text.
+    fn is_after_backtick(&self, text: &str, at: usize) -> bool {
         match at {
-            0 => self.ticked,
+            0 => self.ends_with_backtick,
             _ => text[..at].ends_with('`'),
         }
     }
 
-    /// Returns the found mark, unless it is between back-ticks inside thinking, where it is a mention.
+    /// Returns the found marker, unless it is quoted in back-ticks inside thinking.
     fn reject_quoted(
         &self,
         text: &str,
@@ -247,7 +256,7 @@ impl ThinkSplitter {
         let TagMatch::Mark(length, _) = &found else {
             return found;
         };
-        if !thinking || !self.is_ticked(text, at) {
+        if !thinking || !self.is_after_backtick(text, at) {
             return found;
         }
         match text[at + length..].chars().next() {
@@ -257,20 +266,20 @@ impl ThinkSplitter {
         }
     }
 
-    /// Returns the position at which the next mark may begin.
+    /// Returns the position at which the next marker may begin.
     fn find_mark_start(&self, text: &str) -> Option<usize> {
         let tags = &self.options.tags;
         match self.state {
-            SplitterState::Inside(pair) => find_stem(&tags.pairs()[pair].close, text),
+            SplitterState::Inside(pair) => find_tag_start(&tags.pairs()[pair].close, text),
             SplitterState::Opened => tags.closing().find(text),
             SplitterState::Harmony(_)
             | SplitterState::Outside
             | SplitterState::Start(_)
-            | SplitterState::Rest => tags.opening().find(text),
+            | SplitterState::AfterLastBlock => tags.opening().find(text),
         }
     }
 
-    /// Returns the mark at the start of `text` that counts in this state, and the state after the mark.
+    /// Matches the markers of the current state at the start of `text`. Returns the state after the marker.
     fn match_mark(&self, text: &str) -> TagMatch<SplitterState> {
         let tags = &self.options.tags;
         let pairs = tags.pairs().iter();
@@ -282,12 +291,12 @@ impl ThinkSplitter {
                 )
             }
             SplitterState::Inside(pair) => {
-                return match_tag(&tags.pairs()[pair].close, text, self.closed());
+                return match_tag(&tags.pairs()[pair].close, text, self.state_after_block());
             }
-            SplitterState::Opened => {
-                first_match(pairs.map(|pair| match_tag(&pair.close, text, self.closed())))
-            }
-            SplitterState::Harmony(_) | SplitterState::Rest => TagMatch::Nothing,
+            SplitterState::Opened => first_match(
+                pairs.map(|pair| match_tag(&pair.close, text, self.state_after_block())),
+            ),
+            SplitterState::Harmony(_) | SplitterState::AfterLastBlock => TagMatch::Nothing,
         };
         match found {
             TagMatch::Nothing if tags.harmony() => self.match_harmony(text),
@@ -307,23 +316,23 @@ impl ThinkSplitter {
             SplitterState::Start(_) | SplitterState::Outside => header(),
             SplitterState::Opened => ends(),
             SplitterState::Harmony(_) => header().or(ends),
-            SplitterState::Inside(_) | SplitterState::Rest => TagMatch::Nothing,
+            SplitterState::Inside(_) | SplitterState::AfterLastBlock => TagMatch::Nothing,
         }
     }
 
-    fn closed(&self) -> SplitterState {
+    fn state_after_block(&self) -> SplitterState {
         match self.options.blocks {
-            Blocks::First => SplitterState::Rest,
+            Blocks::First => SplitterState::AfterLastBlock,
             Blocks::All => SplitterState::Outside,
         }
     }
 }
 
-/// Returns the first result that is not [`TagMatch::Nothing`].
-fn first_match<T>(looks: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
-    let mut looks = looks.into_iter();
-    looks
-        .find(|look| !matches!(look, TagMatch::Nothing))
+/// Returns the first match that is not [`TagMatch::Nothing`].
+fn first_match<T>(matches: impl IntoIterator<Item = TagMatch<T>>) -> TagMatch<T> {
+    let mut matches = matches.into_iter();
+    matches
+        .find(|found| !matches!(found, TagMatch::Nothing))
         .unwrap_or(TagMatch::Nothing)
 }
 
@@ -333,7 +342,7 @@ fn emit(side: TagSide, text: &str, out: &mut impl FnMut(TagSide, &str)) {
     }
 }
 
-/// Splits a whole text. Neighbouring pieces are of different sides, and none is empty.
+/// Splits a whole text. Adjacent pieces are of different sides, and none is empty.
 pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut pieces = Vec::new();
     let mut splitter = ThinkSplitter::new(options);
@@ -342,7 +351,7 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> 
     pieces
 }
 
-/// Splits an owned text as [`split_think`] does. Nearly always all of the text is on one side, and is not copied.
+/// Splits an owned text. See [`split_think`]. A text on one side only, as nearly all are, is not copied.
 pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
@@ -359,7 +368,7 @@ pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)
     }
 }
 
-/// Adds a piece. If the last one is of the same side, the piece is appended to it.
+/// Adds a piece. If the last piece is of the same side, the text is appended to that piece.
 pub fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),

@@ -1,14 +1,14 @@
-//! Rules by which texts are split, for all models and for some.
+//! Rules for splitting texts, for all models and for some.
 //!
-//! They are part of a corpus card or of settings.
+//! They are part of corpus cards and of settings.
 //!
 //! ```toml
 //! [think]
 //! blocks = "first"                     # or "all"
-//! tags = ["<think>", "harmony"]        # those that count
+//! tags = ["<think>", "harmony"]        # recognised tags
 //! opened_in_prompt = ["deepseek-r1*"]  # models whose template opens the tag in the prompt
 //!
-//! [[think.model]]                      # first match wins; what it does not say is as above
+//! [[think.model]]                      # first match wins; unset keys are as above
 //! match = "magistral*"
 //! tags = ["[THINK]"]
 //! opened = true
@@ -19,32 +19,31 @@ use serde::Deserialize;
 use super::{Blocks, Tags, ThinkOptions};
 use crate::ModelGlob;
 
-/// The rules by which texts are split, by model.
+/// Rules for splitting texts, by model.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkRules {
-    /// `first` (default): one block, at the start; `all`: every block.
+    /// The blocks that are reasoning: `first` (default) for one at the start, `all` for every block.
     pub blocks: Blocks,
-    /// The tags that count; see [`Tags::new`] for how they are written.
+    /// The recognised tags. See [`Tags::new`] for their syntax.
     pub tags: Tags,
-    /// The models whose template opens the tag in the prompt, so that a closing tag without an opening one ends the
-    /// reasoning.
+    /// The models whose prompt template opens the tag, so that a closing tag without an opening one ends the reasoning.
     pub opened_in_prompt: Vec<ModelGlob>,
-    /// Rules for some models. The first that matches counts.
+    /// Rules for some models. The first match applies.
     pub model: Vec<ModelThink>,
 }
 
-/// The rules for some models, where they differ from those for all.
+/// Rules for some models. Fields that are `None` keep the rule for all models.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelThink {
-    /// The models that the rule is for.
+    /// The models that the rule applies to.
     pub r#match: ModelGlob,
-    /// Which blocks are reasoning.
+    /// The blocks that are reasoning.
     pub blocks: Option<Blocks>,
-    /// The tags that count.
+    /// The recognised tags.
     pub tags: Option<Tags>,
-    /// Whether the template opens the tag in the prompt.
+    /// Whether the prompt template opens the tag.
     pub opened: Option<bool>,
 }
 
@@ -68,8 +67,8 @@ impl ThinkRules {
 }
 
 impl ThinkOptions {
-    /// Changes the options by words, in their order: `open` (the text begins as reasoning) or `closed`, `first` or
-    /// `all` (blocks), `off` (no tag counts), or tags (only the named ones count).
+    /// Applies option words in order: `open` or `closed` (whether the text begins as reasoning), `first` or `all`
+    /// (blocks), `off` (no tags), or the names of the recognised tags.
     ///
     /// # Errors
     /// Returns a description of the expected words if a word is unknown.

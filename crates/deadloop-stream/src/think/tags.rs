@@ -1,4 +1,4 @@
-//! The tags that mark thinking in a text: their names and their positions.
+//! Names of the tags that delimit thinking, and the search for them in a text.
 
 use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
@@ -8,14 +8,14 @@ use serde::Deserialize;
 
 use super::harmony::{HEADER_MARKS, MESSAGE_ENDS, is_header_char};
 
-/// A pair of tags.
+/// An opening tag and its closing tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct TagPair {
     pub(super) open: String,
     pub(super) close: String,
 }
 
-/// The tags that count in a text, in the order in which they are tried.
+/// The recognised tags, in the order in which they are tried.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Tags(Arc<TagSet>);
@@ -24,8 +24,9 @@ pub struct Tags(Arc<TagSet>);
 struct TagSet {
     pairs: Vec<TagPair>,
     harmony: bool,
-    /// The stems of opening marks, and of closing ones.
+    /// The stems of the opening markers.
     opening: Stems,
+    /// The stems of the closing markers.
     closing: Stems,
 }
 
@@ -37,7 +38,7 @@ impl PartialEq for Tags {
 
 impl Eq for Tags {}
 
-/// The tag name for the channels of gpt-oss.
+/// The name for the harmony format of gpt-oss in a list of tags.
 const HARMONY: &str = "harmony";
 
 /// The default tags: of DeepSeek-R1 and most others, of prompted models (two), Magistral, Kimi, Gemma and gpt-oss.
@@ -51,7 +52,7 @@ const DEFAULT_TAGS: [&str; 7] = [
     HARMONY,
 ];
 
-/// The longest tag that may be named, in bytes.
+/// The maximum length of a tag, in bytes.
 const MAX_TAG_BYTES: usize = 64;
 
 impl Default for Tags {
@@ -64,7 +65,7 @@ impl Default for Tags {
 }
 
 impl Tags {
-    /// Returns no tags, with which all text is on one side.
+    /// Returns an empty set of tags, with which all text is on one side.
     pub fn none() -> Self {
         Self(Arc::new(TagSet {
             pairs: Vec::new(),
@@ -78,7 +79,7 @@ impl Tags {
     /// (`<think>`, `[THINK]`), both tags with three dots between (`<|begin|>...<|end|>`), or `harmony`.
     ///
     /// # Errors
-    /// A name is not a tag, or two tags cannot be told apart. The message describes the expected form.
+    /// A name is not a tag, or two tags cannot be distinguished. The message describes the expected form.
     pub fn new(names: &[String]) -> Result<Self, String> {
         let pairs = names.iter().filter(|name| *name != HARMONY);
         let pairs: Vec<TagPair> = pairs.map(|name| name.parse()).collect::<Result<_, _>>()?;
@@ -110,31 +111,31 @@ impl Tags {
         self.0.harmony
     }
 
-    /// Returns the stems of opening marks.
+    /// Returns the stems of the opening markers.
     pub(super) fn opening(&self) -> &Stems {
         &self.0.opening
     }
 
-    /// Returns the stems of closing marks.
+    /// Returns the stems of the closing markers.
     pub(super) fn closing(&self) -> &Stems {
         &self.0.closing
     }
 }
 
-/// The beginnings of marks, to find quickly where a mark may be.
+/// The first chars of markers, for a quick search for possible markers.
 #[derive(Debug, Default)]
 pub(super) struct Stems {
     finder: Option<AhoCorasick>,
-    /// The first chars of the marks.
-    leads: Vec<char>,
+    /// The first char of each marker.
+    first_chars: Vec<char>,
 }
 
-/// The number of a mark's first chars that are searched for. Every mark is at least as long.
+/// The number of a marker's first chars that are searched for. Every marker is at least as long.
 const STEM_CHARS: usize = 3;
 
 impl Stems {
-    /// Returns the stems of marks. Rejects a mark that begins another one, since only the text after the shorter one
-    /// could distinguish them.
+    /// Returns the stems of markers. Rejects a marker that is a prefix of another, since only later text could
+    /// distinguish them.
     fn new(mut marks: Vec<&str>) -> Result<Self, String> {
         marks.sort_unstable();
         let alike = marks.windows(2).find(|pair| pair[1].starts_with(pair[0]));
@@ -148,35 +149,34 @@ impl Stems {
         // Only for this kind of match does the finder search all stems at once.
         let finder = AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
-            .build(marks.iter().map(|mark| stem(mark)));
-        let mut leads: Vec<char> = marks
+            .build(marks.iter().map(|mark| stem_of(mark)));
+        let mut first_chars: Vec<char> = marks
             .iter()
             .filter_map(|mark| mark.chars().next())
             .collect();
-        leads.dedup();
+        first_chars.dedup();
         Ok(Self {
             finder: Some(finder.map_err(|e| e.to_string())?),
-            leads,
+            first_chars,
         })
     }
 
-    /// Returns the position at which the first mark may begin; at the end of the text, the position of a mark's
-    /// beginning.
+    /// Returns the first position at which a marker may begin, including a partial marker at the end of the text.
     pub(super) fn find(&self, text: &str) -> Option<usize> {
         let whole = self.finder.as_ref().and_then(|finder| finder.find(text));
         whole
             .map(|found| found.start())
-            .or_else(|| cut_stem(text, |c| self.leads.contains(&c)))
+            .or_else(|| find_partial_stem(text, |c| self.first_chars.contains(&c)))
     }
 }
 
-/// Returns the position at which a closing tag may begin; at the end of the text, the position of the tag's beginning.
-pub(super) fn find_stem(tag: &str, text: &str) -> Option<usize> {
-    text.find(stem(tag))
-        .or_else(|| cut_stem(text, |c| tag.starts_with(c)))
+/// Returns the first position at which `tag` may begin, including a partial tag at the end of the text.
+pub(super) fn find_tag_start(tag: &str, text: &str) -> Option<usize> {
+    text.find(stem_of(tag))
+        .or_else(|| find_partial_stem(text, |c| tag.starts_with(c)))
 }
 
-fn stem(mark: &str) -> &str {
+fn stem_of(mark: &str) -> &str {
     let end = mark
         .char_indices()
         .nth(STEM_CHARS)
@@ -184,11 +184,10 @@ fn stem(mark: &str) -> &str {
     &mark[..end]
 }
 
-/// Returns the position of the last few chars, from the first that `lead` accepts: a stem that the end of the text may
-/// cut.
-fn cut_stem(text: &str, lead: impl Fn(char) -> bool) -> Option<usize> {
+/// Returns the position of a possible partial stem at the end of the text. `is_lead` accepts the first char of a stem.
+fn find_partial_stem(text: &str, is_lead: impl Fn(char) -> bool) -> Option<usize> {
     let last = text.char_indices().rev().take(STEM_CHARS - 1);
-    last.filter(|(_, c)| lead(*c)).last().map(|(at, _)| at)
+    last.filter(|(_, c)| is_lead(*c)).last().map(|(at, _)| at)
 }
 
 impl TryFrom<Vec<String>> for Tags {
@@ -217,7 +216,7 @@ impl FromStr for TagPair {
     }
 }
 
-/// Returns the closing tag: the opening tag, with a slash after its first char.
+/// Returns the closing tag of an opening tag, which has a slash after the first char.
 fn closing_tag(open: &str) -> String {
     let first = open.chars().next().map_or(0, char::len_utf8);
     let (first, rest) = open.split_at(first);
@@ -234,28 +233,28 @@ fn is_tag(tag: &str) -> bool {
         && (mark(tag.chars().next_back()) || tag.contains('>'))
 }
 
-/// The result of looking for a mark at the start of a text.
+/// The result of matching a marker at the start of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TagMatch<T> {
-    /// No mark.
+    /// No marker.
     Nothing,
-    /// The text may be the beginning of a mark.
+    /// A possible beginning of a marker, cut off by the end of the text.
     Cut,
-    /// A mark: its length in bytes, and its meaning.
+    /// A marker: its length in bytes, and its meaning.
     Mark(usize, T),
 }
 
 impl<T> TagMatch<T> {
-    /// Converts the mark's meaning.
-    pub(super) fn map<U>(self, with: impl FnOnce(T) -> U) -> TagMatch<U> {
+    /// Converts the marker's meaning.
+    pub(super) fn map<U>(self, convert: impl FnOnce(T) -> U) -> TagMatch<U> {
         match self {
             Self::Nothing => TagMatch::Nothing,
             Self::Cut => TagMatch::Cut,
-            Self::Mark(length, what) => TagMatch::Mark(length, with(what)),
+            Self::Mark(length, what) => TagMatch::Mark(length, convert(what)),
         }
     }
 
-    /// Returns this result, or another one if this is [`TagMatch::Nothing`].
+    /// Returns this match, or the other one if this is [`TagMatch::Nothing`].
     pub(super) fn or(self, other: impl FnOnce() -> Self) -> Self {
         match self {
             Self::Nothing => other(),
@@ -264,7 +263,7 @@ impl<T> TagMatch<T> {
     }
 }
 
-/// Looks for one tag at the start of `text`.
+/// Matches one tag at the start of `text`.
 pub(super) fn match_tag<T>(tag: &str, text: &str, then: T) -> TagMatch<T> {
     if text.starts_with(tag) {
         TagMatch::Mark(tag.len(), then)
@@ -289,7 +288,7 @@ mod tests {
         let tags = tags(&["[THINK]", "◁think▷", "<|a|>...<|b|>"]).unwrap();
         let closing = tags.pairs().iter().map(|pair| pair.close.as_str());
         assert!(closing.eq(["[/THINK]", "◁/think▷", "<|b|>"]));
-        assert_eq!(tags.opening().leads, ['<', '[', '◁']);
+        assert_eq!(tags.opening().first_chars, ['<', '[', '◁']);
         assert_eq!(Tags::default().pairs().len(), DEFAULT_TAGS.len() - 1);
         assert!(Tags::default().harmony() && !Tags::none().harmony());
     }

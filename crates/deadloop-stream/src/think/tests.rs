@@ -1,4 +1,4 @@
-//! The splitter against one that looks at the whole text from every position: slow and obvious.
+//! Tests of the splitter against a slow, obvious one that matches at every position of the whole text.
 
 use proptest::prelude::*;
 use regex::Regex;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::harmony::MAX_HEADER_BYTES;
 use super::*;
 
-/// Returns the reasoning and the answer of a text.
+/// The reasoning and the answer of a text.
 type Sides = (String, String);
 
 fn oracle(text: &str, options: &ThinkOptions) -> Sides {
@@ -75,7 +75,7 @@ fn sides(pieces: &[(TagSide, String)]) -> Sides {
     (side(TagSide::Reasoning), side(TagSide::Answer))
 }
 
-/// Returns the pieces of a text that comes in chunks, joined.
+/// Splits a text that comes in chunks, and joins adjacent pieces.
 fn split_chunks<'a>(
     chunks: impl IntoIterator<Item = &'a str>,
     options: &ThinkOptions,
@@ -97,7 +97,7 @@ fn split(text: &str, options: &ThinkOptions) -> Sides {
     sides(&split_think(text, options.clone()))
 }
 
-/// All combinations of `first` and `all`, closed and opened.
+/// Returns the options for all combinations of `first` or `all`, and closed or opened.
 fn every_option(tags: &Tags) -> [ThinkOptions; 4] {
     [
         (Blocks::First, false),
@@ -227,7 +227,7 @@ fn text() -> impl Strategy<Value = String> {
         .prop_map(move |words| words.concat().replacen("🔁", &long, 1))
 }
 
-/// Cuts a text at the chars whose bit is set, with the bits repeated.
+/// Cuts a text before each char whose bit is set in `at`. The bits repeat every 64 chars.
 fn cut(text: &str, at: u64) -> Vec<&str> {
     let mut chunks = Vec::new();
     let mut from = 0;

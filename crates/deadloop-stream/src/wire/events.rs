@@ -1,4 +1,4 @@
-//! Deserializes the events of a record.
+//! Deserializer of the events of a record.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use super::fields::{Fields, TWICE, WireFault};
 use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
-/// Events, each with the result of its check.
+/// Events, or the faults found in them.
 type CheckedEvents = Vec<Result<RecordedEvent, WireFault>>;
 
-/// Parses a list of events. Null is `None`.
+/// Parses a list of events. `None` for a JSON null.
 pub fn read(json: &str) -> serde_json::Result<Option<CheckedEvents>> {
     let mut reader = serde_json::Deserializer::from_str(json);
     let events = EventList(&ValueBudget::default()).deserialize(&mut reader)?;
     reader.end().map(|()| events)
 }
 
-/// Deserializer of the value of `events`: a list, or null for none.
+/// Deserializer of the field `events`, which is a list or null.
 pub struct EventList<'a>(pub &'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for EventList<'_> {
@@ -65,7 +65,7 @@ const EVENT_FIELDS: [&str; 12] = [
     "to",
 ];
 
-/// Deserializer of one element of `events`. Each is checked at once, so that only its event is kept.
+/// Deserializer of one element of `events`. It checks each element at once, so that only the event is kept.
 struct WireEvent<'a>(&'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
@@ -122,7 +122,7 @@ fn parse_tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MAX_TOKENS)
 }
 
-/// The values of an event's `type`.
+/// The possible values of an event's `type`.
 pub const EVENT_TYPES: [&str; 9] = [
     "reasoning",
     "answer",

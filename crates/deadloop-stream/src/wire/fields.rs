@@ -1,11 +1,11 @@
-//! [`Fields`]: the fields of one JSON object. [`WireFault`]: a fault in them.
+//! [`Fields`]: the fields of one JSON object. [`WireFault`]: a fault in a record.
 
 use serde_json::{Map, Value};
 
 use crate::Cost;
 use crate::{Place, Problem};
 
-/// A fault inside a record, before the place of the record is known.
+/// A fault inside a record, without the record's location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireFault {
     what: String,
@@ -23,17 +23,17 @@ impl WireFault {
         }
     }
 
-    /// Returns the problem of this fault at `place`.
+    /// Converts the fault to a problem at `place`.
     pub fn at(self, place: Place) -> Problem {
         Problem::new(place, self.what, self.expected).costing(self.cost)
     }
 
-    /// Returns the fault with another cost.
+    /// Returns the fault with this cost.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
 
-    /// Prefixes the fault with the part of the record that it is in.
+    /// Prefixes the description with the name of the faulty part.
     pub fn inside(self, part: &str) -> Self {
         Self {
             what: format!("{part}: {}", self.what),
@@ -41,13 +41,13 @@ impl WireFault {
         }
     }
 
-    /// Returns the fault of a field with a value of the wrong type.
+    /// Returns the fault for a value of the wrong type.
     pub fn wrong_type(name: &str, value: &Value, expected: &str) -> Self {
         Self::new(format!("`{name}` is {}", kind(value)), expected)
     }
 
-    /// Converts an error of the JSON parser on `source`: a syntax error, or one of the few type errors that it finds
-    /// itself.
+    /// Converts a JSON parser's error on `source`, which is a syntax error or one of the few type errors that the
+    /// parser finds.
     pub fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
         if text.contains("hex escape")
@@ -71,18 +71,18 @@ impl WireFault {
     }
 }
 
-/// Returns the text of the first escape that is half of a surrogate pair without the other half.
+/// Returns the first escape that is an unpaired half of a surrogate pair.
 fn find_lone_surrogate(source: &str) -> Option<&str> {
-    let at = find_lone_surrogate_from(source, 0)?;
+    let at = lone_surrogate_offset(source, 0)?;
     source.get(at..at + ESCAPE_BYTES)
 }
 
 /// The length of an escape such as `\ud83d`.
 const ESCAPE_BYTES: usize = 6;
 
-/// Returns the position of the first escape that is half of a surrogate pair. The search begins at `from`, which must
-/// not lie inside an escape.
-fn find_lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
+/// Returns the byte offset of the first unpaired surrogate escape at or after `from`, which must not lie inside an
+/// escape.
+fn lone_surrogate_offset(source: &str, from: usize) -> Option<usize> {
     let unit = |at: usize| {
         let digits = source.get(at..at + ESCAPE_BYTES)?.strip_prefix("\\u")?;
         u32::from_str_radix(digits, 16).ok()
@@ -102,14 +102,14 @@ fn find_lone_surrogate_from(source: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Returns the JSON with each escape that is half of a surrogate pair replaced by that of U+FFFD; `None` if it has none.
+/// Replaces each unpaired surrogate escape in JSON with that of U+FFFD. `None` if it has none.
 pub fn whole_escapes(json: &[u8]) -> Option<String> {
     let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
     memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
     let json = utf8(json).ok()?;
     let mut whole = String::new();
     let mut taken = 0;
-    while let Some(at) = find_lone_surrogate_from(json, taken) {
+    while let Some(at) = lone_surrogate_offset(json, taken) {
         whole.push_str(json.get(taken..at)?);
         whole.push_str("\\ufffd");
         taken = at + ESCAPE_BYTES;
@@ -117,7 +117,7 @@ pub fn whole_escapes(json: &[u8]) -> Option<String> {
     (taken > 0).then(|| whole + json.get(taken..).unwrap_or_default())
 }
 
-/// Returns the text of a line.
+/// Decodes a line as UTF-8.
 pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
@@ -125,10 +125,10 @@ pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
     })
 }
 
-/// The JSON parser's message for a field that occurs twice.
+/// The parser's error message for a field that occurs twice.
 pub const TWICE: &str = "a field stands here twice, expected each field once";
 
-/// Returns the name of a value's type for messages.
+/// Returns the name of a value's type, for messages.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -147,7 +147,7 @@ fn check_string(name: &str, value: Value) -> Result<String, WireFault> {
     }
 }
 
-/// The fields of one JSON object: the known ones in the order of `names`, the others in order.
+/// The fields of one JSON object: the known ones in the order of `names`, then the unknown ones.
 #[derive(Debug)]
 pub struct Fields<const N: usize> {
     names: &'static [&'static str; N],
@@ -156,7 +156,7 @@ pub struct Fields<const N: usize> {
 }
 
 impl<const N: usize> Fields<N> {
-    /// Returns no fields yet.
+    /// Returns an empty set of fields. `names` are the known ones.
     pub fn new(names: &'static [&'static str; N]) -> Self {
         Self {
             names,
@@ -165,7 +165,7 @@ impl<const N: usize> Fields<N> {
         }
     }
 
-    /// Adds a field. Returns false if a known one occurs twice. Null counts as absent in known fields.
+    /// Adds a field. Returns false if it occurred before. Null counts as absent in known fields.
     pub fn put(&mut self, name: String, value: Value) -> bool {
         match self.names.iter().position(|known| *known == name) {
             Some(_) if value.is_null() => true,
@@ -174,13 +174,13 @@ impl<const N: usize> Fields<N> {
         }
     }
 
-    /// Takes the value of a known field.
+    /// Removes a known field and returns its value.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.names.iter().position(|known| *known == name)?;
         self.values[at].take()
     }
 
-    /// Takes a string.
+    /// Removes and returns an optional string.
     ///
     /// # Errors
     /// The value is not a string.
@@ -190,7 +190,7 @@ impl<const N: usize> Fields<N> {
             .transpose()
     }
 
-    /// Takes a required string.
+    /// Removes and returns a required string.
     ///
     /// # Errors
     /// The string is missing, or the value is not a string.
@@ -199,7 +199,7 @@ impl<const N: usize> Fields<N> {
         self.take_string(name)?.ok_or_else(missing)
     }
 
-    /// Takes a number, parsed by `read`.
+    /// Removes and returns an optional number, which `read` parses.
     ///
     /// # Errors
     /// `read` returns `None` for the value.

@@ -1,4 +1,4 @@
-//! The JSON form of events in files and streams, and its faults.
+//! The JSON format of events in files and streams, and its faults.
 
 mod events;
 mod fields;

@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::fields::WireFault;
 
-/// The maximum number of values in the lists and objects of one record, its events and their own fields not counted:
-/// some 1 GB at worst. A tool call has a handful.
+/// The maximum number of values in the lists and objects of one record, besides its events and their fields. At worst
+/// they take 1 GB. A tool call has a handful.
 const MAX_VALUES: u32 = 4_000_000;
 
-/// The number of values that a record may still hold.
+/// The number of JSON values that a record may still contain.
 #[derive(Debug)]
 pub struct ValueBudget {
     most: u32,
@@ -35,7 +35,7 @@ impl ValueBudget {
         }
     }
 
-    fn spend<E: Error>(&self) -> Result<(), E> {
+    fn spend_one<E: Error>(&self) -> Result<(), E> {
         let most = self.most;
         let left = self.left.get().checked_sub(1).ok_or_else(|| {
             E::custom(format_args!(
@@ -47,14 +47,15 @@ impl ValueBudget {
     }
 }
 
-/// Parses a value. Each element of a list and each field of an object counts toward the limit.
+/// Parses a JSON value. Each list element and object field counts toward the limit.
 pub fn read(text: &str) -> Result<Value, WireFault> {
     parse(text, MAX_VALUES).map_err(|e| WireFault::json(&e, text))
 }
 
-/// Parses a value with at most `most` values in its lists and objects.
+/// Parses a JSON value with at most `most` values in its lists and objects.
 ///
 /// # Errors
+///
 /// The text is not JSON, or has more values.
 pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
@@ -62,7 +63,7 @@ pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
     value.and_then(|value| json.end().map(|()| value))
 }
 
-/// Deserializer of a value that counts toward a budget.
+/// Deserializer of a JSON value that counts toward a budget.
 #[derive(Clone, Copy)]
 pub struct CountedValue<'a>(pub &'a ValueBudget);
 
@@ -112,7 +113,7 @@ impl<'de> Visitor<'de> for CountedValue<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
-            self.0.spend()?;
+            self.0.spend_one()?;
             items.push(item);
         }
         Ok(items.into())
@@ -121,7 +122,7 @@ impl<'de> Visitor<'de> for CountedValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         while let Some(name) = map.next_key()? {
-            self.0.spend()?;
+            self.0.spend_one()?;
             fields.insert(name, map.next_value_seed(self)?);
         }
         Ok(fields.into())

@@ -1,13 +1,12 @@
-//! Writes an event in the format of transcripts.
+//! Serializer of events in the format of transcripts.
 //!
-//! Known fields come in a fixed order, and the other fields after them.
+//! Known fields come in a fixed order, then the other fields.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::{Body, RecordedEvent};
 
-/// Serializes the event in the format of transcripts.
 impl Serialize for RecordedEvent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -71,7 +70,7 @@ fn write_text_event<M: SerializeMap>(map: &mut M, kind: &str, text: &str) -> Res
     map.serialize_entry("text", text)
 }
 
-/// Returns a time as a JSON number. Whole milliseconds have no decimal point, as they were read.
+/// Returns a time as a JSON number. Whole milliseconds are written without a decimal point, as in the input.
 fn time_to_json(t_ms: f64) -> Value {
     const MAX_EXACT: f64 = (1_u64 << 53) as f64;
     if t_ms.fract() == 0.0 && t_ms.abs() < MAX_EXACT {
@@ -96,9 +95,10 @@ pub fn optional<M: SerializeMap, T: Serialize>(
     }
 }
 
-/// Writes all fields.
+/// Writes all these fields.
 ///
 /// # Errors
+///
 /// A field cannot be written.
 pub fn all<M: SerializeMap>(map: &mut M, fields: &Map<String, Value>) -> Result<(), M::Error> {
     fields

@@ -1,4 +1,4 @@
-//! Tables as Parquet files, by polars.
+//! Parquet files, read and written by polars.
 
 use std::fs::File;
 use std::ops::Range;
@@ -17,16 +17,17 @@ mod panics;
 mod rows;
 mod values;
 
-use panics::catch;
+use panics::catch_silently;
 pub use rows::ParquetRows;
 
-/// A Parquet file being written, a row group at a time, packed with zstd.
+/// Writer of a Parquet file by row groups, compressed with zstd.
 pub struct ParquetWriter(BatchedWriter<File>);
 
 impl ParquetWriter {
-    /// Creates the writer of a file with these columns.
+    /// Returns a writer of a file with these columns.
     ///
     /// # Errors
+    ///
     /// The file cannot be written.
     pub fn new(file: File, columns: &[ColumnDoc]) -> Result<Self, ParquetError> {
         let types = columns.iter();
@@ -41,9 +42,10 @@ impl ParquetWriter {
         Ok(Self(writer))
     }
 
-    /// Writes one more row group.
+    /// Writes a frame as a row group.
     ///
     /// # Errors
+    ///
     /// The file cannot be written.
     pub fn write(&mut self, frame: &DataFrame) -> Result<(), ParquetError> {
         self.0.write_batch(frame).map_err(write_error)
@@ -66,14 +68,15 @@ fn broken_error(error: impl std::fmt::Display) -> ParquetError {
     ParquetError::Broken(error.to_string())
 }
 
-/// Runs a call of polars and turns a panic into an error. polars panics on some broken files.
+/// Calls polars and converts a panic into an error, because polars panics on some broken files.
 fn catch_panic<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
-    catch(work).ok_or(ParquetError::GaveUp)?
+    catch_silently(work).ok_or(ParquetError::GaveUp)?
 }
 
-/// Reads some rows of the named columns, or of all if none is named. Columns and rows that the file lacks are left out.
+/// Reads a range of rows of the named columns, or of all if `columns` is empty. Missing columns and rows are left out.
 ///
 /// # Errors
+///
 /// The file is not a complete Parquet file.
 pub fn read_parquet(
     file: File,
@@ -219,8 +222,8 @@ mod tests {
             .map(|rows| rows.len())
     }
 
-    /// Checks every cut and every byte with other values: rows or an error, and no abort. polars allocates as much
-    /// memory as a spoilt file names.
+    /// Checks that files cut or changed at any byte yield rows or an error, and no abort. polars allocates as much memory
+    /// as a corrupt file declares.
     #[test]
     fn a_cut_or_spoilt_file_is_an_error_or_does_no_harm() {
         let mut bytes = Vec::new();

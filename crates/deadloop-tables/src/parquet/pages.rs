@@ -1,7 +1,8 @@
 //! Checks of a row group's pages before polars decodes them.
 //!
 //! polars allocates as many values and bytes as a file declares. A damaged byte can declare a huge number, and the
-//! failed allocation ends the process. So every declared size must fit the other sizes and the bytes of the file.
+//! failed allocation ends the process. So all declared sizes must be consistent with each other and with the file's
+//! length.
 
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -16,14 +17,15 @@ use crate::rows::ParquetError;
 
 /// The maximum number of values of a column in one row group, many times what any tool writes.
 const MAX_VALUES: usize = 1 << 26;
-/// The maximum number of bytes of an unpacked page, unless its column declares more.
-const MAX_PAGE: i64 = 64 << 20;
+/// The maximum size of an uncompressed page in bytes, unless its column declares more.
+const MAX_PAGE_BYTES: i64 = 64 << 20;
 
 /// Checks all declared sizes of a row group.
 ///
 /// # Errors
-/// The sizes contradict each other. The group must not be decoded.
-pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
+///
+/// The sizes are inconsistent, so the group must not be decoded.
+pub(super) fn check_group(file: &mut File, group: &RowGroupMetadata) -> Result<(), ParquetError> {
     let size = file.metadata().map_err(broken_error)?.len();
     if group.byte_ranges_iter().any(|range| range.end > size) {
         return Err(broken_error("a row group lies past the end"));
@@ -32,13 +34,13 @@ pub(super) fn check(file: &mut File, group: &RowGroupMetadata) -> Result<(), Par
         return Err(broken_error("a row group with too many rows"));
     }
     for column in group.parquet_columns() {
-        check_column(bytes(file, column)?, column, group.num_rows())?;
+        check_column(read_column_bytes(file, column)?, column, group.num_rows())?;
     }
     Ok(())
 }
 
-/// Reads the packed bytes of a column.
-pub(super) fn bytes(
+/// Reads the compressed bytes of a column.
+pub(super) fn read_column_bytes(
     file: &mut File,
     column: &ColumnChunkMetadata,
 ) -> Result<Cursor<Buffer<u8>>, ParquetError> {
@@ -50,7 +52,7 @@ pub(super) fn bytes(
     Ok(Cursor::new(Buffer::from(bytes)))
 }
 
-/// Checks a column: an optional dictionary, then pages until they hold all values.
+/// Checks that a column consists of an optional dictionary and of pages with all its values.
 fn check_column(
     mut bytes: Cursor<Buffer<u8>>,
     column: &ColumnChunkMetadata,
@@ -66,7 +68,7 @@ fn check_column(
     }
     let mut left = values;
     while left > 0 {
-        left -= skip_page(&mut bytes, column.uncompressed_size().max(MAX_PAGE))?;
+        left -= skip_page(&mut bytes, column.uncompressed_size().max(MAX_PAGE_BYTES))?;
         if left < 0 {
             return Err(broken_error("pages with more values than their column"));
         }
@@ -77,9 +79,10 @@ fn check_column(
 /// Skips a page and returns its number of values.
 ///
 /// # Errors
-/// The page is broken, or unpacks to more than `most` bytes.
-fn skip_page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetError> {
-    let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE as usize);
+///
+/// The page is broken, or has more than `max_bytes` uncompressed bytes.
+fn skip_page(bytes: &mut Cursor<Buffer<u8>>, max_bytes: i64) -> Result<i64, ParquetError> {
+    let mut header = TCompactInputProtocol::new(&mut *bytes, MAX_PAGE_BYTES as usize);
     let header = PageHeader::read_from_in_protocol(&mut header).map_err(broken_error)?;
     let end =
         bytes.position() + u64::try_from(header.compressed_page_size).map_err(broken_error)?;
@@ -88,11 +91,11 @@ fn skip_page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetEr
     }
     bytes.set_position(end);
     let unpacked = i64::from(header.uncompressed_page_size);
-    if !(0..=most).contains(&unpacked) {
+    if !(0..=max_bytes).contains(&unpacked) {
         return Err(broken_error(format!("a page of {unpacked} bytes")));
     }
     let [values, nulls, entries] = read_counts(&header);
-    // Even in the smallest dictionary an entry takes a bit.
+    // Even in the smallest dictionary, an entry takes a bit.
     let room = unpacked.saturating_mul(8);
     if values < 0 || !(0..=values).contains(&nulls) || !(0..=room).contains(&i64::from(entries)) {
         return Err(broken_error("a page with counts that cannot be"));
@@ -100,7 +103,7 @@ fn skip_page(bytes: &mut Cursor<Buffer<u8>>, most: i64) -> Result<i64, ParquetEr
     Ok(i64::from(values))
 }
 
-/// Returns the counts in a page's header: values, nulls among them, and entries of the dictionary.
+/// Returns the counts in a page's header: values, nulls, and dictionary entries.
 fn read_counts(header: &PageHeader) -> [i32; 3] {
     let dictionary = header.dictionary_page_header.as_ref();
     let entries = dictionary.map_or(0, |page| page.num_values);

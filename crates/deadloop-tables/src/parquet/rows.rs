@@ -1,27 +1,29 @@
-//! The rows of any Parquet file as JSON, by row groups.
+//! [`ParquetRows`]: the rows of any Parquet file as JSON.
 
 use std::fs::File;
 
 use polars_arrow::datatypes::ArrowSchema;
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
-use super::values::Values;
+use super::values::RowGroupValues;
 use super::{broken_error, catch_panic};
 use crate::rows::{ParquetError, RowOfValues, RowsError};
 
-/// The rows of a Parquet file in order. Reading continues after an error with the rows behind it.
+/// Iterator over the rows of a Parquet file. After an error, it continues with the rows behind it.
 pub struct ParquetRows {
     file: File,
     footer: FileMetadata,
     schema: ArrowSchema,
     next_group: usize,
-    group: Values,
+    /// The remaining rows of the current row group.
+    group: RowGroupValues,
 }
 
 impl ParquetRows {
-    /// Reads the footer of the file.
+    /// Opens a file and reads its footer.
     ///
     /// # Errors
+    ///
     /// The file is not a complete Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
         catch_panic(|| {
@@ -32,7 +34,7 @@ impl ParquetRows {
                 footer,
                 schema,
                 next_group: 0,
-                group: Values::default(),
+                group: RowGroupValues::default(),
             })
         })
     }
@@ -48,7 +50,7 @@ impl Iterator for ParquetRows {
             }
             let group = self.footer.row_groups.get(self.next_group)?;
             self.next_group += 1;
-            match catch_panic(|| Values::read(&mut self.file, group, &self.schema)) {
+            match catch_panic(|| RowGroupValues::read(&mut self.file, group, &self.schema)) {
                 Ok(group) => self.group = group,
                 Err(why) => return Some(Err(RowsError::Group(group.num_rows() as u64, why))),
             }

@@ -1,7 +1,7 @@
-//! The columns of a row group in memory, and their rows as JSON.
+//! Decoded columns of a row group, and their rows as JSON.
 //!
-//! Lists and structs become those of JSON. Types that JSON lacks (dates, times, bytes) become text. The frames of
-//! polars are avoided, as they read structs, categories and dates only with features that nothing else here needs.
+//! Lists and structs become those of JSON. Types that JSON lacks (dates, times, bytes) become text. polars' data frames
+//! are not used, because they need further features of polars for structs, categories and dates.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,44 +22,46 @@ use crate::rows::{ParquetError, RowOfValues};
 
 /// A row group in memory, read row by row.
 #[derive(Default)]
-pub(super) struct Values {
+pub(super) struct RowGroupValues {
     columns: Vec<DecodedColumn>,
-    left: usize,
+    /// The number of rows not yet returned.
+    rows_left: usize,
 }
 
-/// A column as decoded arrays.
+/// A column as decoded arrays, read cell by cell.
 struct DecodedColumn {
     name: Arc<str>,
     arrays: VecDeque<Box<dyn Array>>,
-    at: usize,
+    /// The index of the next cell in the first array.
+    next_index: usize,
 }
 
-impl Values {
-    /// Reads a row group.
+impl RowGroupValues {
+    /// Reads and decodes a row group.
     pub(super) fn read(
         file: &mut File,
         group: &RowGroupMetadata,
         schema: &ArrowSchema,
     ) -> Result<Self, ParquetError> {
-        pages::check(file, group)?;
+        pages::check_group(file, group)?;
         let columns = schema.iter().map(|(name, field)| {
             Ok(DecodedColumn {
                 name: Arc::from(name.as_str()),
                 arrays: read_arrays(file, group, name, field)?.into(),
-                at: 0,
+                next_index: 0,
             })
         });
         Ok(Self {
             columns: columns.collect::<Result<_, _>>()?,
-            left: group.num_rows(),
+            rows_left: group.num_rows(),
         })
     }
 
-    /// Returns the next row.
+    /// Returns the next row, if any.
     pub(super) fn next_row(&mut self) -> Option<Result<RowOfValues, ParquetError>> {
-        self.left = self.left.checked_sub(1)?;
+        self.rows_left = self.rows_left.checked_sub(1)?;
         let columns = self.columns.iter_mut();
-        // All columns advance before any cell is converted, so that a broken cell shifts no column.
+        // All columns advance before any cell is converted, so that a broken cell does not shift the columns.
         let cells: Vec<_> = columns
             .map(|column| (Arc::clone(&column.name), column.next_cell()))
             .collect();
@@ -76,18 +78,18 @@ impl Values {
 }
 
 impl DecodedColumn {
-    /// Returns the next cell: an array and an index into it.
+    /// Returns the next cell as an array and an index into it.
     fn next_cell(&mut self) -> Option<(&dyn Array, usize)> {
         while self
             .arrays
             .front()
-            .is_some_and(|array| self.at >= array.len())
+            .is_some_and(|array| self.next_index >= array.len())
         {
             self.arrays.pop_front();
-            self.at = 0;
+            self.next_index = 0;
         }
-        self.at += 1;
-        Some((self.arrays.front()?.as_ref(), self.at - 1))
+        self.next_index += 1;
+        Some((self.arrays.front()?.as_ref(), self.next_index - 1))
     }
 }
 
@@ -102,7 +104,7 @@ fn read_arrays(
     let parts: Vec<&ColumnChunkMetadata> = parts.into_iter().flatten().collect();
     let mut pages = Vec::new();
     for part in &parts {
-        let bytes = pages::bytes(file, part)?;
+        let bytes = pages::read_column_bytes(file, part)?;
         let reader = PageReader::new(bytes, part, Vec::new(), usize::MAX);
         pages.push(BasicDecompressor::new(reader, Vec::new()));
     }
@@ -153,7 +155,7 @@ fn to_json(array: &dyn Array, at: usize) -> Value {
     }
 }
 
-/// Returns the values of a dictionary and the cell's index into them.
+/// Returns the values of a dictionary column, and the index of the cell's value. `None` for other columns.
 fn dictionary_entry(array: &dyn Array, at: usize) -> Option<(&dyn Array, usize)> {
     macro_rules! of {
         ($($kind:ty),*) => {
@@ -190,7 +192,7 @@ fn number_at(array: &dyn Array, at: usize) -> Option<Value> {
     None
 }
 
-/// Returns whether a type is a date or time. Their values are stored as numbers.
+/// Returns whether a type is a date, a time or a duration, whose values are stored as numbers.
 fn is_time(kind: &ArrowDataType) -> bool {
     use ArrowDataType as Kind;
     matches!(

@@ -1,5 +1,5 @@
-//! What the tests of repairers share: texts full of what they look for, parameters drawn by the bounds of
-//! the registry, streams in any chunks.
+//! Helpers for the tests of repairers: texts full of markers, random parameters within their bounds, and streams in any
+//! chunks.
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 #![allow(dead_code, reason = "no test uses all of them")]
 
@@ -11,7 +11,7 @@ use deadloop_repair::meaning::{Meaning, MeaningParts};
 use deadloop_repair::registry::Repairer;
 use proptest::prelude::*;
 
-/// What texts are made of: marks, whole and cut, what looks like them, and plain text. The long ones are [`TAGS`].
+/// The fragments of texts: whole and cut markers, similar text, and plain text. The long ones are [`TAGS`].
 const MARKS: &[&str] = &[
     "<think>", "</think>", "<Think>", "[THINK]", "[/THINK]", "<|b|>", "<thi", "</", "<", ">",
     "<id>", "</id>", "<b>", "{", "}", "[", "]", "\"a\": ", "\"", ",", ":", "\\", "\\u00e9",
@@ -45,13 +45,13 @@ const TAGS: &[&str] = &[
     "get_wether",
 ];
 
-/// A text of fragments.
+/// Strategy for texts made of fragments.
 pub(crate) fn text(most: usize) -> impl Strategy<Value = String> {
     let one = prop::sample::select([MARKS, TAGS].concat());
     prop::collection::vec(one, 0..most).prop_map(|parts| parts.concat())
 }
 
-/// A preset, or the defaults for an empty name.
+/// Returns a preset, or the defaults for an empty name.
 pub(crate) fn preset(repairer: &str, name: &str) -> (&'static Repairer, Params) {
     let repairer = Repairer::find(repairer).unwrap();
     let params = match name {
@@ -61,7 +61,7 @@ pub(crate) fn preset(repairer: &str, name: &str) -> (&'static Repairer, Params) 
     (repairer, params)
 }
 
-/// The defaults, every preset, and some parameters drawn by a seed: all of them allowed.
+/// Returns the defaults, every preset, and some random parameters from a seed, all of them allowed.
 pub(crate) fn settings(repairer: &'static Repairer, seed: u64, drawn: usize) -> Vec<Params> {
     let mut all = vec![repairer.defaults()];
     let presets = repairer.presets().unwrap();
@@ -79,7 +79,7 @@ pub(crate) fn settings(repairer: &'static Repairer, seed: u64, drawn: usize) -> 
     all
 }
 
-/// A number below `end`.
+/// Returns a random number below `end`.
 pub(crate) fn below(state: &mut u64, end: usize) -> usize {
     *state = state
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -91,7 +91,7 @@ fn texts(list: &[&str]) -> Value {
     Value::List(list.iter().map(|&text| Value::Text(text.into())).collect())
 }
 
-/// A value of a domain: small numbers, lists that fit the fragments.
+/// Returns a random value of a domain: small numbers, and lists that match the fragments.
 fn value(name: &str, domain: &Domain, state: &mut u64) -> Value {
     match domain {
         Domain::Word(words) => Value::Text(words[below(state, words.len())].into()),
@@ -131,7 +131,7 @@ fn value(name: &str, domain: &Domain, state: &mut u64) -> Value {
     }
 }
 
-/// What comes of chunks.
+/// Returns the output for chunks.
 pub(crate) fn streamed<'a>(
     repairer: &Repairer,
     params: &Params,
@@ -146,7 +146,7 @@ pub(crate) fn streamed<'a>(
     pieces
 }
 
-/// What a whole text meant.
+/// Returns the meaning of a whole text.
 pub(crate) fn whole(repairer: &Repairer, params: &Params, text: &str) -> Meaning {
     repairer.mend(params, text).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What the tests of programs share: small programs in Python, a corpus, a run.
+//! Helpers for the tests of programs: small Python programs, a corpus, a run.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use deadloop_replay::{
 };
 use serde_json::{Value, json};
 
-/// What each program begins with: `say`, and `told`, the messages on stdin.
+/// The prelude of each program: `say`, and `told` for the messages on stdin.
 const PRELUDE: &str = r#"
 import json, os, sys, time
 def say(message, end="\n"):
@@ -27,8 +27,8 @@ def ready():
     say({"type": "ready", "name": "test", "version": "1"})
 "#;
 
-/// A program that answers each transcript at its end, with what `AT_END` does: `transcript` is its
-/// id, `events` what was sent of it.
+/// A program that runs `AT_END` at the end of each transcript. `transcript` is the id, and `events` are the events
+/// received.
 const SERVE: &str = r#"
 for message in told():
     if message["type"] == "hello":
@@ -58,20 +58,20 @@ impl Place {
         self.dir.path()
     }
 
-    /// A program of its own.
+    /// Writes a program with this source.
     pub(crate) fn program(&self, name: &str, body: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::write(&path, format!("{PRELUDE}{body}")).unwrap();
         path
     }
 
-    /// A program that reads to the end of each transcript and then does this.
+    /// Writes a program that runs this code at the end of each transcript.
     pub(crate) fn server(&self, name: &str, at_end: &str) -> PathBuf {
         let indented = at_end.trim().replace('\n', "\n        ");
         self.program(name, &SERVE.replace("AT_END", &indented))
     }
 
-    /// Transcripts: an id, and events as they are recorded.
+    /// Writes transcripts, each an id and its recorded events.
     pub(crate) fn corpus(&self, transcripts: &[(String, Vec<Value>)]) -> Corpus {
         let line = |(id, events): &(String, Vec<Value>)| {
             json!({"id": id, "model": "m", "events": events}).to_string() + "\n"
@@ -81,7 +81,7 @@ impl Place {
         Corpus::open(&path).unwrap()
     }
 
-    /// A corpus of short answers, for programs that do not look at them.
+    /// Writes a corpus of short answers, for programs that ignore them.
     pub(crate) fn ids(&self, ids: &[&str]) -> Corpus {
         let events = [
             json!({"type": "turn"}),
@@ -92,7 +92,7 @@ impl Place {
     }
 }
 
-/// Whether there is no Python; says so, and in CI fails, where everything is installed.
+/// Returns whether Python is missing, and says so. Fails in CI, where Python is installed.
 pub(crate) fn no_python() -> bool {
     let found = Command::new("python3").arg("--version").output();
     let missing = !found.is_ok_and(|out| out.status.success());
@@ -103,7 +103,7 @@ pub(crate) fn no_python() -> bool {
     missing
 }
 
-/// A guard that is this program.
+/// Returns a guard with this program as its only detector.
 pub(crate) fn guard(program: &Path, params: &str) -> String {
     let path = toml::Value::from(program.display().to_string());
     format!(
@@ -111,14 +111,14 @@ pub(crate) fn guard(program: &Path, params: &str) -> String {
     )
 }
 
-/// The plan of a grid.
+/// Returns the plan of a grid.
 pub(crate) fn plan(text: &str) -> Plan {
     let mut plan = Plan::default();
     plan.add_grid(&Grid::parse(text).unwrap()).unwrap();
     plan
 }
 
-/// How a corpus is run.
+/// The options of a run over a corpus.
 pub(crate) struct How<'a> {
     pub(crate) threads: usize,
     pub(crate) chunks: u64,
@@ -145,7 +145,7 @@ impl How<'_> {
     }
 }
 
-/// Small numbers from a seed.
+/// Generator of small pseudo-random numbers.
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -162,7 +162,7 @@ impl Draw {
     }
 }
 
-/// A corpus through a plan.
+/// Replays a corpus through a plan.
 pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Record>, RunError> {
     let ids = corpus.entries().map(|e| e.unwrap().transcript.id.into());
     let ids: HashSet<Arc<str>> = ids.collect();
@@ -188,7 +188,7 @@ pub(crate) fn run(corpus: &Corpus, plan: &Plan, how: &How<'_>) -> Result<Vec<Rec
     })
 }
 
-/// The error of a record's first block.
+/// Returns the error of a record's first block.
 pub(crate) fn error(record: &Record) -> &str {
     record.blocks[0].error.as_deref().unwrap_or("")
 }

@@ -1,8 +1,7 @@
 //! Events of an agent server (`event_type`, `agent_source`, `payload`), bare or server-sent.
 //!
-//! The fields of a payload are undocumented. It is read as a text, or as an object with one in `content`, `text`,
-//! `delta`, `data` or `message`. A text is thinking if the name of the event or of its content type is one for
-//! thinking.
+//! Payloads are undocumented. A payload is read as a text, or as an object with a text in `content`, `text`, `delta`,
+//! `data` or `message`. The text is thinking if the event's name or content type has a word for thinking.
 
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::reader::content::ObjectContent;
 use crate::time::millis;
 use crate::wire::WireFault;
 
-/// Events of an agent server.
+/// The family of an agent server's events.
 pub const ENTRY: Family = Family {
     name: "agent",
     keys: &["event_type", "agent_source", "timestamp", "payload"],
@@ -25,7 +24,7 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Checks an event against the documented schema: `event_type: str, agent_source: str, timestamp: str, payload`.
+/// Checks an event against the documented schema `event_type: str, agent_source: str, timestamp: str, payload`.
 fn check(object: &Object) -> Result<(), WireFault> {
     for name in ["event_type", "agent_source"] {
         match object.get(name) {
@@ -50,21 +49,22 @@ fn check(object: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// Removes the marks of a replay (`is_replay`, `is_realtime`, `phase`) from an event, its payload and the `metadata` of
-/// both. Returns whether they mark the event as sent before: when a client comes back, the server sends the history
-/// again and then goes on live.
+/// Removes the replay flags (`is_replay`, `is_realtime`, `phase`) from an event, its payload and the `metadata` of
+/// both. Returns whether they flag a replay.
+///
+/// When a client reconnects, the server sends the history again and then goes on live.
 pub fn is_replay(object: &mut Object) -> bool {
-    let mut replay = take_marks(object);
+    let mut replay = remove_replay_flags(object);
     if let Some(Value::Object(payload)) = object.get_mut("payload") {
-        replay |= take_marks(payload);
+        replay |= remove_replay_flags(payload);
     }
     replay
 }
 
-fn take_marks(object: &mut Object) -> bool {
-    let mut replay = take_replay_marks(object);
+fn remove_replay_flags(object: &mut Object) -> bool {
+    let mut replay = remove_own_replay_flags(object);
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        replay |= take_replay_marks(metadata);
+        replay |= remove_own_replay_flags(metadata);
         if metadata.is_empty() {
             fields::any(object, "metadata");
         }
@@ -72,9 +72,9 @@ fn take_marks(object: &mut Object) -> bool {
     replay
 }
 
-fn take_replay_marks(object: &mut Object) -> bool {
-    let says = |name| object.get(name).and_then(Value::as_bool);
-    let (replay, live) = (says("is_replay"), says("is_realtime"));
+fn remove_own_replay_flags(object: &mut Object) -> bool {
+    let flag = |name| object.get(name).and_then(Value::as_bool);
+    let (replay, live) = (flag("is_replay"), flag("is_realtime"));
     let phase = object.get("phase").and_then(Value::as_str);
     let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
     fields::away(object, "is_replay is_realtime phase");
@@ -112,7 +112,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     parsed.response = fields::label(&mut object, "agent_source");
     parsed.keep("error", error.map(Value::String));
     parsed.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
-    // The content type matters only for text. Each event has an id of its own.
+    // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
         fields::away(&mut payload, "id content_type");
     }

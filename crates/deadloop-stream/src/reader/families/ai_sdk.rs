@@ -14,7 +14,7 @@ use crate::reasons::usual;
 use crate::wire::WireFault;
 use crate::{Body, RecordedEvent};
 
-/// The parts of the stream, each with its required field.
+/// The types of parts, each with its required field. The field is empty if none is required.
 const PART_TYPES: [(&str, &str); 18] = [
     ("start", "messageId"),
     ("start-step", ""),
@@ -36,7 +36,7 @@ const PART_TYPES: [(&str, &str); 18] = [
     ("error", "errorText"),
 ];
 
-/// Parts of the UI message stream.
+/// The family of the UI message stream's parts.
 pub const ENTRY: Family = Family {
     name: "ai_sdk",
     keys: &["type", "id", "delta", "messageId", "toolCallId"],
@@ -71,7 +71,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             parsed.event(0, reasoning_event(text));
         }
         // The arguments came in pieces before, and are repeated as a whole.
-        "tool-input-available" => read_call(&mut object, &mut parsed)?,
+        "tool-input-available" => add_call(&mut object, &mut parsed)?,
         "tool-output-available" | "tool-output-error" => {
             let output = ["output", "errorText"].map(|name| fields::any(&mut object, name));
             let output = output.into_iter().flatten().next();
@@ -102,8 +102,8 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// Adds a call with its whole arguments.
-fn read_call(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+/// Adds a call with complete arguments.
+fn add_call(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let piece = CallPiece {
         id: fields::label(object, "toolCallId"),
         name: fields::string(object, "toolName")?,

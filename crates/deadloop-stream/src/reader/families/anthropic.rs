@@ -20,7 +20,7 @@ const EVENT_TYPES: [&str; 8] = [
     "error",
 ];
 
-/// Events and messages of Anthropic's Messages API.
+/// The family of Anthropic's Messages API.
 pub const ENTRY: Family = Family {
     name: "anthropic",
     keys: &[
@@ -42,7 +42,7 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns whether the object is a message that is not streamed.
+/// Returns whether the object is a message that was not streamed.
 fn is_whole_message(object: &Object) -> bool {
     read_type(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
@@ -93,7 +93,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// Reads a message, whole or at its start.
+/// Reads a message that is complete or just beginning.
 fn read_message(mut message: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     parsed.response = fields::label(&mut message, "id");
     parsed.model = fields::label(&mut message, "model");
@@ -114,7 +114,7 @@ fn read_message(mut message: Object, parsed: &mut ObjectContent) -> Result<(), W
     Ok(())
 }
 
-/// Reads the start of a block, which may hold text already, or a delta of one.
+/// Reads the start of a block, which may already hold text, or a delta of a block.
 fn read_block(
     mut block: Object,
     index: u64,

@@ -1,4 +1,4 @@
-//! The Converse API of Amazon Bedrock.
+//! Responses and stream events of the Converse API of Amazon Bedrock.
 //!
 //! A response has `output.message` and `stopReason`. The events of `ConverseStream` have one key each (`messageStart`,
 //! `contentBlockDelta`, …).
@@ -13,7 +13,7 @@ use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
-/// The stream events that hold text or mark the stream's progress.
+/// The keys of stream events that hold text or mark the stream's progress.
 const EVENT_KEYS: [&str; 5] = [
     "messageStart",
     "contentBlockStart",
@@ -22,7 +22,7 @@ const EVENT_KEYS: [&str; 5] = [
     "messageStop",
 ];
 
-/// Converse's responses and events.
+/// The family of Converse's responses and events.
 pub const ENTRY: Family = Family {
     name: "bedrock",
     keys: &[
@@ -41,7 +41,7 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns whether the object is a response that is not streamed.
+/// Returns whether the object is a response that was not streamed.
 fn is_whole_response(object: &Object) -> bool {
     let message = object
         .get("output")
@@ -54,7 +54,7 @@ fn is_event(object: &Object) -> bool {
     object.len() <= 2 && EVENT_KEYS.iter().any(known)
 }
 
-/// Returns whether the object is the last event of a stream.
+/// Returns whether the object is the metadata event, the last of a stream.
 fn is_metadata(object: &Object) -> bool {
     let metadata = object.get("metadata");
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
@@ -126,7 +126,7 @@ fn read_usage(object: &mut Object, parsed: &mut ObjectContent) {
     parsed.took = fields::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
 }
 
-/// Reads the start of a block, or a delta of one.
+/// Reads the start of a block, or a delta of a block.
 fn read_block(mut block: Object, at: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let text = fields::string(&mut block, "text")?;
     parsed.event(0, answer_event(text));

@@ -3,8 +3,7 @@
 //! OpenAI and many compatible servers send them. A response that is not streamed is one chunk with a `message`.
 //!
 //! Thinking comes as `reasoning_content` (DeepSeek, SGLang, llama.cpp) or `reasoning` (OpenRouter, Groq, newer vLLM). A
-//! server that sends both sends the same text twice. Each of several choices is a stream of its own, and only the first
-//! is watched.
+//! server that sends both sends the same text twice. Of several choices, only the first is watched.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -16,7 +15,7 @@ use crate::fields::{self, Object, RestFields};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::wire::WireFault;
 
-/// Chunks of chat completions.
+/// The family of chat completions.
 pub const ENTRY: Family = Family {
     name: "chat",
     keys: &[
@@ -35,20 +34,22 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns whether the object is a chunk by its `object` field although it has no choices. Some servers send the token
+/// Returns whether the object is a chunk without choices, recognised by its `object` field. Some servers send the token
 /// counts in such chunks.
 fn is_bare_chunk(object: &Object) -> bool {
     let name = object.get("object").and_then(Value::as_str);
     object.get("choices").is_none_or(Value::is_null) && name == Some("chat.completion.chunk")
 }
 
-/// Returns whether the object is an error that is sent in place of a chunk.
+/// Returns whether the object is an error that was sent in place of a chunk.
 fn is_error(object: &Object) -> bool {
     object.get("error").is_some_and(Value::is_object)
 }
 
-/// A chunk, or a response that is not streamed. Valid JSON text is parsed directly into it. Other objects are read
-/// field by field, so that messages can name the fault.
+/// A chunk, or a response that was not streamed.
+///
+/// Valid JSON text is parsed directly into it. Other objects are read field by field, so that messages can name the
+/// fault.
 #[derive(Deserialize)]
 struct ChatChunk {
     id: Option<String>,
@@ -67,7 +68,7 @@ struct ChatChunk {
 #[derive(Deserialize)]
 struct ChatChoice {
     index: Option<u64>,
-    /// Boxed, since most choices of a chunk with thousands are empty.
+    /// The new content. Boxed, because most choices of a chunk with thousands are empty.
     delta: Option<Box<ChatDelta>>,
     message: Option<Box<ChatDelta>>,
     text: Option<String>,
@@ -76,7 +77,7 @@ struct ChatChoice {
     rest: RestFields,
 }
 
-/// The new part of a choice, or the whole choice.
+/// The new content of a choice, or its whole message.
 #[derive(Deserialize)]
 struct ChatDelta {
     reasoning_content: Option<String>,
@@ -85,18 +86,21 @@ struct ChatDelta {
     refusal: Option<String>,
     tool_calls: Option<Vec<Value>>,
     function_call: Option<Object>,
-    /// The role, which only the first piece of an answer has.
+    /// The role, present only in the first piece of an answer.
     role: Option<IgnoredAny>,
     #[serde(flatten)]
     rest: RestFields,
 }
 
 fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    ChatChunk::from_object(object)?.content()
+    ChatChunk::from_object(object)?.into_content()
 }
 
 fn parse_quickly(text: &str) -> Option<ObjectContent> {
-    serde_json::from_str::<ChatChunk>(text).ok()?.content().ok()
+    serde_json::from_str::<ChatChunk>(text)
+        .ok()?
+        .into_content()
+        .ok()
 }
 
 impl ChatChunk {
@@ -118,14 +122,14 @@ impl ChatChunk {
         })
     }
 
-    fn content(self) -> Result<ObjectContent, WireFault> {
+    fn into_content(self) -> Result<ObjectContent, WireFault> {
         let RestFields(mut rest) = self.rest;
         let failed = is_error(&rest).then(failure_event);
         let mut parsed = ObjectContent {
             response: non_empty(self.id),
             model: non_empty(self.model),
             tokens: self.usage.as_ref().and_then(read_tokens),
-            goes_on: self.choices.iter().all(ChatChoice::goes_on),
+            goes_on: self.choices.iter().all(ChatChoice::is_later_piece),
             ..ObjectContent::default()
         };
         parsed.keep("created", self.created);
@@ -169,8 +173,8 @@ impl ChatChoice {
         })
     }
 
-    /// Returns whether the choice is a piece after the first.
-    fn goes_on(&self) -> bool {
+    /// Returns whether the choice is a later piece of an answer.
+    fn is_later_piece(&self) -> bool {
         let piece = self.delta.as_ref().filter(|delta| delta.role.is_none());
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
@@ -183,16 +187,16 @@ impl ChatChoice {
         }
         parsed.event(index, answer_event(self.text));
         let RestFields(mut rest) = self.rest;
-        let verdict = read_verdict(&mut rest);
+        let verdict = read_loop_verdict(&mut rest);
         parsed.event(index, verdict.or(finish_event(self.finish_reason)));
         parsed.left("choices[]", rest);
         Ok(())
     }
 }
 
-/// Reads a server's own verdict that the response loops, which vLLM sends beside a finish reason. The verdict becomes
-/// the reason of the end, and the server's value is kept as `raw_reason`.
-fn read_verdict(rest: &mut Object) -> Option<RecordedEvent> {
+/// Reads a server's report that the response loops, which vLLM sends beside a finish reason. The finish event gets the
+/// reason `repetition`, and keeps the server's value as `raw_reason`.
+fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
     let raw = rest.get("stop_reason")?.as_str()?;
     if !raw.contains("repetition") {
         return None;
@@ -245,7 +249,7 @@ impl ChatDelta {
     }
 }
 
-/// Reads a block of content, the form in which Mistral sends thinking.
+/// Reads a content block, the form in which Mistral sends thinking.
 fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     fields::any(&mut block, "type");
     for part in fields::list(&mut block, "thinking")?.unwrap_or_default() {
@@ -258,7 +262,7 @@ fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Resu
     Ok(())
 }
 
-/// Reads a call. `at` is the choice, and the call's index within this object.
+/// Reads a call. `at` is the index of its choice, and its own index within the object.
 fn read_call(
     mut call: Object,
     at: (u64, u64),

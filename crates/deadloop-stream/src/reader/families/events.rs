@@ -1,4 +1,4 @@
-//! deadloop's own events, in the form that transcripts have.
+//! deadloop's own events, in the format of transcripts.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::{Family, read_type};
 use crate::reader::content::ObjectContent;
 use crate::wire::{EVENT_TYPES, event_of};
 
-/// Returns whether the object is one of deadloop's events. Other programs have types `user` and `system` too, with
+/// Returns whether the object is one of deadloop's events. Other programs also use the types `user` and `system`, with
 /// other fields.
 fn knows(object: &Map<String, Value>) -> bool {
     let has = |field: &str| object.contains_key(field);
@@ -22,7 +22,7 @@ fn knows(object: &Map<String, Value>) -> bool {
     }
 }
 
-/// deadloop's own events.
+/// The family of deadloop's own events.
 pub const ENTRY: Family = Family {
     name: "events",
     keys: &["type", "text", "t_ms", "tokens"],

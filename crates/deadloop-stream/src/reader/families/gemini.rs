@@ -1,6 +1,6 @@
-//! The Gemini API of Google (`generateContent`, `streamGenerateContent`, Vertex AI).
+//! Responses of Google's Gemini API (`generateContent`, `streamGenerateContent`, Vertex AI).
 //!
-//! Responses and their chunks have `candidates`. Thoughts are parts with a flag. A chunk names its response in
+//! Responses and their chunks have `candidates`. Thoughts are flagged parts. A chunk names its response in
 //! `responseId`, which older servers leave out.
 //!
 //! The format: <https://ai.google.dev/api/generate-content>.
@@ -13,7 +13,7 @@ use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
-/// Responses and chunks of the Gemini API.
+/// The family of the Gemini API's responses and chunks.
 pub const ENTRY: Family = Family {
     name: "gemini",
     keys: &[
@@ -29,9 +29,9 @@ pub const ENTRY: Family = Family {
             let fields = ["content", "finishReason"];
             fields.iter().any(|name| candidate.get(*name).is_some())
         };
-        let told = ["promptFeedback", "usageMetadata"];
+        let metadata = ["promptFeedback", "usageMetadata"];
         candidates.is_some_and(|all| all.iter().all(known))
-            || told.iter().any(|name| object.contains_key(*name))
+            || metadata.iter().any(|name| object.contains_key(*name))
                 && object.contains_key("modelVersion")
     },
     read,

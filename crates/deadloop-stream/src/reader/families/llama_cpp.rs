@@ -1,4 +1,4 @@
-//! llama.cpp's own `/completion`, streamed or not.
+//! Responses of llama.cpp's own `/completion`, streamed or not.
 //!
 //! Its pieces have `content` and `stop`. The last piece has the stop reason (`stop_type`).
 //!
@@ -12,7 +12,7 @@ use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
-/// Pieces of llama.cpp's `/completion`.
+/// The family of llama.cpp's `/completion`.
 pub const ENTRY: Family = Family {
     name: "llama_cpp",
     keys: &["index", "content", "stop", "tokens"],

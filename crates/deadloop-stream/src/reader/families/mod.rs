@@ -1,7 +1,7 @@
-//! Parsers of stream objects, one file for each API, registered in [`FAMILIES`].
+//! Parsers of stream objects, one file for each API, assert_registered in [`FAMILIES`].
 //!
-//! To add an API, write a file beside this one with an `ENTRY`, and add `mod x;` and `&x::ENTRY` here. Only one family
-//! may know an object; the tests check this on every sample.
+//! To add an API, write a file beside this one with an `ENTRY`, and add `mod x;` and `&x::ENTRY` here. An object
+//! may belong to only one family. The tests check this on every sample.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub mod ollama;
 pub mod responses;
 pub mod tgi;
 
-/// All API families.
+/// All API families, in the order in which they are tried.
 pub const FAMILIES: &[&Family] = &[
     &events::ENTRY,
     &chat::ENTRY,
@@ -36,32 +36,32 @@ pub const FAMILIES: &[&Family] = &[
     &ai_sdk::ENTRY,
 ];
 
-/// Checks that a recorded object conforms to its API.
+/// Check that a recorded object conforms to its API.
 pub type ObjectCheck = fn(&Map<String, Value>) -> Result<(), WireFault>;
 
-/// The parser of one API's objects, and how to recognise them.
+/// An API's parser of objects, and the functions that recognise them.
 pub struct Family {
     /// The family's name in messages.
     pub name: &'static str,
-    /// The keys that its objects may begin with.
+    /// The keys with which its objects may begin.
     pub keys: &'static [&'static str],
-    /// Whether its answers may hold `<think>` tags.
+    /// Whether its answers may contain `<think>` tags.
     pub tags: bool,
     /// Whether its objects may hold a whole agent run, with tool results and user messages.
     pub run: bool,
     /// Returns whether an object belongs to the family.
     pub knows: fn(&Map<String, Value>) -> bool,
-    /// Checks that a recorded object conforms to the API. A live stream is watched without this check.
+    /// Checks that a recorded object conforms to the API. Skipped for live streams.
     pub check: Option<ObjectCheck>,
     /// Reads an object of the family.
     pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
-    /// Reads the JSON text of an object of the family in a fraction of the time, for families whose streams have a
-    /// great many objects. Returns `None` if the text is not an object of the family or needs the full reader.
+    /// Reads an object from its JSON text in a fraction of the time, for families whose streams have very many objects.
+    /// Returns `None` if the text needs the full reader.
     pub quick: Option<fn(&str) -> Option<ObjectContent>>,
 }
 
 impl Family {
-    /// A family without objects. Its answers may hold think tags.
+    /// The defaults of a family: no objects, and answers that may contain think tags.
     const PLAIN: Self = Self {
         name: "",
         keys: &[],
@@ -74,7 +74,7 @@ impl Family {
     };
 }
 
-/// Returns the family of an object.
+/// Returns the family of an object, if it is known.
 pub fn recognize(object: &Map<String, Value>) -> Option<&'static Family> {
     FAMILIES
         .iter()
@@ -93,17 +93,17 @@ fn read_type(object: &Map<String, Value>) -> &str {
     object.get("type").and_then(Value::as_str).unwrap_or("")
 }
 
-/// Returns a chunk of thinking from a field that may be absent, null or empty.
+/// Returns a reasoning event. `None` if the text is absent or empty.
 fn reasoning_event(text: Option<String>) -> Option<RecordedEvent> {
     non_empty(text).map(|text| RecordedEvent::new(Body::Reasoning(text)))
 }
 
-/// Returns a chunk of the answer from a field that may be absent, null or empty.
+/// Returns an answer event. `None` if the text is absent or empty.
 fn answer_event(text: Option<String>) -> Option<RecordedEvent> {
     non_empty(text).map(|text| RecordedEvent::new(Body::Answer(text)))
 }
 
-/// Returns the end of the response if the field has a reason.
+/// Returns a finish event. `None` if the reason is absent or empty.
 fn finish_event(reason: Option<String>) -> Option<RecordedEvent> {
     non_empty(reason).map(|reason| {
         RecordedEvent::new(Body::Finish {
@@ -112,13 +112,13 @@ fn finish_event(reason: Option<String>) -> Option<RecordedEvent> {
     })
 }
 
-/// Returns the end of a response that failed on the server.
+/// Returns the finish event of a response that failed on the server.
 fn failure_event() -> RecordedEvent {
     let reason = Some("error".to_owned());
     RecordedEvent::new(Body::Finish { reason })
 }
 
-/// Returns the text unless it is empty. Servers send empty texts for unused fields.
+/// Returns the text unless it is empty, as servers send it for unused fields.
 fn non_empty(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn every_file_here_is_registered() {
         let names = FAMILIES.iter().map(|family| family.name);
-        crate::registered("src/reader/families", names.collect());
+        crate::assert_registered("src/reader/families", names.collect());
     }
 
     /// Returns every object of the samples in `tests/formats` that hold objects.

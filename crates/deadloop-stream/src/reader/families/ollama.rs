@@ -8,7 +8,7 @@ use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::time::millis;
 use crate::wire::WireFault;
 
-/// Lines of Ollama's API.
+/// The family of Ollama's API.
 pub const ENTRY: Family = Family {
     name: "ollama",
     keys: &[
@@ -29,7 +29,7 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns whether the object is an error that is sent in place of a chunk: a nonempty error, without fields of other
+/// Returns whether the object is an error that was sent in place of a chunk: a nonempty error without fields of other
 /// APIs.
 fn is_failure(object: &Object) -> bool {
     const ERROR_FIELDS: [&str; 4] = ["error", "model", "created_at", "done"];
@@ -39,7 +39,7 @@ fn is_failure(object: &Object) -> bool {
             .all(|key| ERROR_FIELDS.contains(&key.as_str()))
 }
 
-/// Returns whether the object has a nonempty error.
+/// Returns whether the object has a nonempty `error`.
 fn has_error(object: &Object) -> bool {
     let error = object.get("error").and_then(Value::as_str);
     error.is_some_and(|error| !error.is_empty())
@@ -97,7 +97,7 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// Reads a call, which is always whole.
+/// Reads a call, which always comes whole.
 fn read_call(mut call: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let id = fields::label(&mut call, "id");
     let mut function = fields::object(&mut call, "function")?.unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Events of OpenAI's Responses API, and its responses that are not streamed.
 //!
 //! Text comes in events whose type ends in `.delta`. Events that end in `.done`, and the last event, repeat the whole
-//! text and are not read. A summary of the thinking counts as thinking, since some models show no more than that.
+//! text and are not read. A summary of the thinking counts as thinking, because some models show nothing else.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireFault;
 
-/// Events of OpenAI's Responses API.
+/// The family of OpenAI's Responses API.
 pub const ENTRY: Family = Family {
     name: "responses",
     keys: &[
@@ -29,7 +29,7 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-/// Returns whether the object is a response that is not streamed.
+/// Returns whether the object is a response that was not streamed.
 fn is_whole_response(object: &Object) -> bool {
     object.get("object").and_then(Value::as_str) == Some("response")
         && object.get("output").is_some_and(Value::is_array)
@@ -56,7 +56,7 @@ fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// The fields that locate an event in the response. The order of the events gives the same information.
+/// The fields that locate an event in the response, separated by spaces. They add nothing to the order of the events.
 const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index obfuscation";
 
 fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
@@ -116,7 +116,7 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
     Ok(parsed)
 }
 
-/// Returns whether events of this type only repeat what others contain.
+/// Returns whether events of this type only repeat content of other events.
 fn is_repetition(kind: &str) -> bool {
     const REPEATING_TYPES: [&str; 4] = [
         "response.in_progress",
@@ -127,7 +127,7 @@ fn is_repetition(kind: &str) -> bool {
     kind.ends_with(".done") || REPEATING_TYPES.contains(&kind)
 }
 
-/// Reads the response object of the last event.
+/// Reads the response object in the last event.
 fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     let status = fields::string(&mut response, "status")?;
     let details = fields::object(&mut response, "incomplete_details")?;
@@ -144,8 +144,7 @@ fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> Resul
     Ok(())
 }
 
-/// Reads the fields that describe a response, at its beginning and at its end. Its settings repeat the request, so they
-/// are dropped.
+/// Reads the metadata of a response at its beginning or end. Its settings are dropped, because they repeat the request.
 fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     parsed.response = fields::label(&mut response, "id");
     parsed.model = fields::label(&mut response, "model");
@@ -162,7 +161,7 @@ fn read_tokens(usage: &Value) -> Option<TokenCounts> {
     TokenCounts::from_usage(usage, "output_tokens", "output_tokens_details")
 }
 
-/// Reads an item at its start. Only calls are read, for their names.
+/// Reads an output item at its start. Only calls are read, for their names.
 fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     if matches!(
         read_type(&item),
@@ -180,7 +179,7 @@ fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), W
     Ok(())
 }
 
-/// Reads an item of a response that is not streamed.
+/// Reads an output item of a response that was not streamed.
 fn read_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
     match read_type(&item) {
         "reasoning" => {

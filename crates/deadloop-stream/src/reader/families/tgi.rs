@@ -1,4 +1,4 @@
-//! Hugging Face's text-generation-inference.
+//! Responses of Hugging Face's text-generation-inference.
 //!
 //! `/generate` returns `generated_text` with `details`. `/generate_stream` sends one event for each token, and the last
 //! event repeats the whole text.
@@ -13,7 +13,7 @@ use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
 use crate::wire::WireFault;
 
-/// Tokens and answers of text-generation-inference.
+/// The family of text-generation-inference.
 pub const ENTRY: Family = Family {
     name: "tgi",
     keys: &["index", "token", "generated_text", "details"],
