@@ -89,7 +89,7 @@ fn verify(made: &SynthTranscript, label: &PlantedLabel) {
     let places = [label.start, label.onset, label.period];
     let [start, onset, period] = places.map(Option::unwrap);
     let end = label.end.unwrap_or(text.len());
-    let check = |holds: bool, what: &str| assert!(holds, "{id}: {what}: {label:?}");
+    let check = |contains: bool, what: &str| assert!(contains, "{id}: {what}: {label:?}");
     check(onset == start + period, "another onset");
     check(end <= text.len() && onset < end, "an end outside");
     let same = |at: usize| text[at] == text[at - period];

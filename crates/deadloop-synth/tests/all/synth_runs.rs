@@ -76,7 +76,7 @@ fn steady(text: &str) -> Vec<&str> {
 }
 
 /// Whether the events bear a label out.
-fn holds(made: &SynthTranscript, label: &PlantedLabel) -> Result<(), String> {
+fn contains(made: &SynthTranscript, label: &PlantedLabel) -> Result<(), String> {
     let steps = steps(&made.entry.transcript.events);
     let turns = turns(&made.entry.transcript.events);
     let length = match label.channel.as_str() {
@@ -170,7 +170,7 @@ fn check(made: &[SynthTranscript]) {
     for made in made {
         let id = &made.entry.transcript.id;
         for label in made.labels.iter().filter(|label| label.class != "clean") {
-            assert_eq!(holds(made, label), Ok(()), "{id}");
+            assert_eq!(contains(made, label), Ok(()), "{id}");
         }
         let steps = steps(&made.entry.transcript.events);
         for span in benign(made) {

@@ -203,12 +203,12 @@ fn each_shape_is_what_its_label_says() {
     for made in &all {
         let id = &made.entry.transcript.id;
         let label = &made.labels[0];
-        let holds = match (label.class, label.channel.as_str()) {
+        let contains = match (label.class, label.channel.as_str()) {
             ("clean", _) => is_healthy(made),
             (_, "tools") => is_of_calls(made, label),
             _ => is_of_turns(made, label),
         };
-        assert!(holds, "{id}");
+        assert!(contains, "{id}");
         *items.entry(item(made)).or_insert(0) += 1;
         let results: Vec<String> = steps(made).into_iter().map(|step| step.1).collect();
         let put = |result: &String| result.contains("req-") && result.contains(" Nov 2026 ");
