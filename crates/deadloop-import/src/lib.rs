@@ -44,7 +44,7 @@ use source::records::SourceRecords;
 use source::{line_limit, recognition, records};
 
 /// Quotes a column name for the shell, if necessary.
-fn quote_for_shell(column: &str) -> Cow<'_, str> {
+fn shell_quote(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
     if column.chars().all(plain) {
         column.into()
@@ -311,7 +311,7 @@ impl Import {
         self.sources.extend(source);
         let opened = match recognition::open_file(&file, self.chosen_format) {
             Ok(opened) => opened,
-            Err(refused) => return self.reject_file(refused, &file.path, is_required),
+            Err(refused) => return self.reject(refused, &file.path, is_required),
         };
         let (format, records) = (opened.format, opened.records);
         *self.out.formats.entry(format.name).or_default() += 1;
@@ -343,18 +343,13 @@ impl Import {
     }
 
     /// Rejects a file that cannot be read. In a folder, a file that is not a recording is skipped instead.
-    fn reject_file(
-        &mut self,
-        refused: recognition::UnreadableFile,
-        path: &Arc<PathBuf>,
-        is_required: bool,
-    ) {
-        match refused.kind {
-            Some(kind) if !is_required => self.skip_file(kind.to_owned(), path),
+    fn reject(&mut self, file: recognition::UnreadableFile, path: &Arc<PathBuf>, strict: bool) {
+        match file.kind {
+            Some(kind) if !strict => self.skip_file(kind.to_owned(), path),
             _ => {
                 self.counts.files.rejected += 1;
                 let place = Place::new(Arc::clone(path), 0);
-                self.ready.push_back(Err(refused.fault.at(place)));
+                self.ready.push_back(Err(file.fault.at(place)));
             }
         }
     }
@@ -374,7 +369,7 @@ impl Import {
         if !guessed.is_empty() && open.transcripts > 0 {
             let options = guessed.iter();
             let options =
-                options.map(|(option, column)| format!("{option} {}", quote_for_shell(column)));
+                options.map(|(option, column)| format!("{option} {}", shell_quote(column)));
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }

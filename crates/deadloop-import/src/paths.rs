@@ -19,9 +19,9 @@ enum PathStep<'a> {
     /// `a`: the field with this name.
     Field(&'a str),
     /// `*`: every field of an object.
-    AnyField,
+    Any,
     /// `[]`: every element of a list.
-    EachElement,
+    Each,
     /// `[0]`: the element at this index.
     Index(usize),
 }
@@ -33,11 +33,11 @@ fn parse_steps(path: &str) -> Vec<PathStep<'_>> {
         let (name, mut rest) = part.split_at(part.find('[').unwrap_or(part.len()));
         match name {
             "" => {}
-            "*" => steps.push(PathStep::AnyField),
+            "*" => steps.push(PathStep::Any),
             name => steps.push(PathStep::Field(name)),
         }
         while let Some((index, more)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-            steps.push(index.parse().map_or(PathStep::EachElement, PathStep::Index));
+            steps.push(index.parse().map_or(PathStep::Each, PathStep::Index));
             rest = more;
         }
     }
@@ -65,7 +65,7 @@ pub(crate) fn take_first_of(object: &mut Object, paths: &[impl AsRef<str>]) -> O
 }
 
 /// Takes all values at a path, in order.
-pub(crate) fn take_all_at(object: &mut Object, path: &str) -> Vec<Value> {
+pub(crate) fn take_all(object: &mut Object, path: &str) -> Vec<Value> {
     let mut found = Vec::new();
     take_from_fields(object, &parse_steps(path), false, &mut found);
     found
@@ -120,10 +120,10 @@ fn find_in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a,
             let inside = records::parse_nested(text).ok()?;
             find_in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
         }
-        (Value::Object(object), PathStep::Field(_) | PathStep::AnyField) => {
+        (Value::Object(object), PathStep::Field(_) | PathStep::Any) => {
             find_in_fields(object, steps)
         }
-        (Value::Array(items), PathStep::EachElement) => {
+        (Value::Array(items), PathStep::Each) => {
             let mut items = items.iter();
             items.find_map(|item| find_in_value(item, &steps[1..]))
         }
@@ -156,7 +156,7 @@ fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<
             }
             None
         }
-        PathStep::AnyField => {
+        PathStep::Any => {
             let mut inner = object.values();
             inner.find_map(|inner| find_in_value(inner, &steps[1..]))
         }
@@ -164,13 +164,8 @@ fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<
     }
 }
 
-/// Takes the values at the steps below a value. If `first_only`, stops after the first.
-fn take_from_value(
-    value: &mut Value,
-    steps: &[PathStep<'_>],
-    first_only: bool,
-    found: &mut Vec<Value>,
-) {
+/// Takes the values at the steps below a value. If `first`, stops after the first.
+fn take_from_value(value: &mut Value, steps: &[PathStep<'_>], first: bool, found: &mut Vec<Value>) {
     let Some(step) = steps.first() else {
         if !value.is_null() {
             found.push(value.take());
@@ -184,36 +179,36 @@ fn take_from_value(
         *value = inside;
     }
     match (value, step) {
-        (Value::Object(object), PathStep::Field(_) | PathStep::AnyField) => {
-            take_from_fields(object, steps, first_only, found)
+        (Value::Object(object), PathStep::Field(_) | PathStep::Any) => {
+            take_from_fields(object, steps, first, found)
         }
-        (Value::Array(items), PathStep::EachElement) => {
+        (Value::Array(items), PathStep::Each) => {
             for item in items {
-                take_from_value(item, &steps[1..], first_only, found);
-                if first_only && !found.is_empty() {
+                take_from_value(item, &steps[1..], first, found);
+                if first && !found.is_empty() {
                     return;
                 }
             }
         }
         (Value::Array(items), PathStep::Index(at)) => {
             if let Some(item) = items.get_mut(*at) {
-                take_from_value(item, &steps[1..], first_only, found);
+                take_from_value(item, &steps[1..], first, found);
             }
         }
         (Value::Array(items), PathStep::Field(_)) => {
             if let [only] = &mut items[..] {
-                take_from_value(only, steps, first_only, found);
+                take_from_value(only, steps, first, found);
             }
         }
         _ => {}
     }
 }
 
-/// Takes the values at the steps below the fields of an object. If `first_only`, stops after the first.
+/// Takes the values at the steps below the fields of an object. If `first`, stops after the first.
 fn take_from_fields(
     object: &mut Object,
     steps: &[PathStep<'_>],
-    first_only: bool,
+    first: bool,
     found: &mut Vec<Value>,
 ) {
     match steps.first() {
@@ -226,7 +221,7 @@ fn take_from_fields(
                 }
                 if let Some(inner) = object.get_mut(&named) {
                     let before = found.len();
-                    take_from_value(inner, &steps[next..], first_only, found);
+                    take_from_value(inner, &steps[next..], first, found);
                     if found.len() > before {
                         return;
                     }
@@ -237,10 +232,10 @@ fn take_from_fields(
                 named = format!("{named}.{more}");
             }
         }
-        Some(PathStep::AnyField) => {
+        Some(PathStep::Any) => {
             for inner in object.values_mut() {
-                take_from_value(inner, &steps[1..], first_only, found);
-                if first_only && !found.is_empty() {
+                take_from_value(inner, &steps[1..], first, found);
+                if first && !found.is_empty() {
                     return;
                 }
             }
@@ -249,45 +244,27 @@ fn take_from_fields(
     }
 }
 
-/// Lists up to `max_paths` paths of a record's values, for messages.
-pub(crate) fn list_paths(object: &Object, max_paths: usize) -> Vec<String> {
-    fn collect(
-        path: &str,
-        value: &Value,
-        levels: usize,
-        max_paths: usize,
-        found: &mut Vec<String>,
-    ) {
-        if found.len() >= max_paths {
+/// Lists up to `max` paths of a record's values, for messages.
+pub(crate) fn list_paths(object: &Object, max: usize) -> Vec<String> {
+    fn collect(path: &str, value: &Value, depth: usize, max: usize, found: &mut Vec<String>) {
+        if found.len() >= max {
             return;
         }
         match value {
-            Value::Object(inner) if levels > 0 && !inner.is_empty() => {
+            Value::Object(inner) if depth > 0 && !inner.is_empty() => {
                 for (name, value) in inner {
-                    collect(
-                        &format!("{path}.{name}"),
-                        value,
-                        levels - 1,
-                        max_paths,
-                        found,
-                    );
+                    collect(&format!("{path}.{name}"), value, depth - 1, max, found);
                 }
             }
-            Value::Array(items) if levels > 0 && items.first().is_some_and(Value::is_object) => {
-                collect(
-                    &format!("{path}[]"),
-                    &items[0],
-                    levels - 1,
-                    max_paths,
-                    found,
-                );
+            Value::Array(items) if depth > 0 && items.first().is_some_and(Value::is_object) => {
+                collect(&format!("{path}[]"), &items[0], depth - 1, max, found);
             }
             _ => found.push(path.to_owned()),
         }
     }
     let mut found = Vec::new();
     for (name, value) in object {
-        collect(name, value, 3, max_paths, &mut found);
+        collect(name, value, 3, max, &mut found);
     }
     found
 }
@@ -323,11 +300,7 @@ mod tests {
             ("", json!([])),
         ] {
             let mut taken = record.clone();
-            assert_eq!(
-                Value::Array(take_all_at(&mut taken, path)),
-                expected,
-                "{path}"
-            );
+            assert_eq!(Value::Array(take_all(&mut taken, path)), expected, "{path}");
             let mut taken = record.clone();
             let one = expected.get(0).cloned();
             assert_eq!(take_at(&mut taken, path), one, "{path}");

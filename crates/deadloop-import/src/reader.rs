@@ -337,20 +337,16 @@ const MAX_NESTING: usize = 120;
 
 /// Replaces a value that is nested too deeply by its JSON text.
 fn flatten_deep(value: &mut Value) {
-    if is_nested_deeper(value, MAX_NESTING) {
+    if is_deeper(value, MAX_NESTING) {
         *value = Value::String(value.to_string());
     }
 }
 
-fn is_nested_deeper(value: &Value, max_depth: usize) -> bool {
-    match (value, max_depth.checked_sub(1)) {
+fn is_deeper(value: &Value, depth: usize) -> bool {
+    match (value, depth.checked_sub(1)) {
         (Value::Array(_) | Value::Object(_), None) => true,
-        (Value::Array(items), Some(max_depth)) => {
-            items.iter().any(|item| is_nested_deeper(item, max_depth))
-        }
-        (Value::Object(fields), Some(max_depth)) => fields
-            .values()
-            .any(|item| is_nested_deeper(item, max_depth)),
+        (Value::Array(items), Some(depth)) => items.iter().any(|item| is_deeper(item, depth)),
+        (Value::Object(fields), Some(depth)) => fields.values().any(|item| is_deeper(item, depth)),
         _ => false,
     }
 }

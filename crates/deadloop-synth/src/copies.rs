@@ -2,10 +2,10 @@
 
 use super::drift::DriftWords;
 use super::label::is_primitive;
-use super::letters::{find_words, is_spaceless_lang};
+use super::letters::{find_words, is_cjk_lang};
 use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, range_or};
 use super::stock::{CleanReader, CleanText};
-use super::transcript::DrawError;
+use super::transcript::{DrawError, DrawResult};
 use super::units::cut_unit;
 use crate::planted_loops::{LoopPlan, Rng};
 use deadloop_detect::Kind;
@@ -43,7 +43,7 @@ pub(super) struct CopyMaker<'a> {
 
 impl CopyMaker<'_> {
     /// Draws a unit, with its first copy.
-    pub(super) fn draw_unit(&self, rng: &mut Rng) -> Result<RepeatUnit, DrawError> {
+    pub(super) fn draw_unit(&self, rng: &mut Rng) -> DrawResult<RepeatUnit> {
         let item = self.request.item;
         let (mut text, mut fillers, name) = self.draw_text(item.repeats.period, rng)?;
         let drift = item.drift.as_ref();
@@ -54,11 +54,7 @@ impl CopyMaker<'_> {
             text = drift.prepare_unit(&text, self.request.lang);
         }
         let styles = [". ", ") ", "、"];
-        let known = if is_spaceless_lang(self.request.lang) {
-            3
-        } else {
-            2
-        };
+        let known = if is_cjk_lang(self.request.lang) { 3 } else { 2 };
         let plan = LoopPlan {
             kind: self.request.kind,
             unit: text,
@@ -86,7 +82,7 @@ impl CopyMaker<'_> {
         &self,
         chars: CountRange,
         rng: &mut Rng,
-    ) -> Result<(String, Vec<String>, String), DrawError> {
+    ) -> DrawResult<(String, Vec<String>, String)> {
         let Some(name) = &self.request.item.unit else {
             let (unit, name) =
                 cut_unit(self.texts, self.request.kind, chars, rng).ok_or(NO_UNIT)?;
@@ -101,28 +97,19 @@ impl CopyMaker<'_> {
         Ok((text.to_string(), fillers.collect(), name))
     }
 
-    fn make_copy(
-        &self,
-        unit: &RepeatUnit,
-        number: usize,
-        rng: &mut Rng,
-    ) -> Result<Vec<char>, DrawError> {
+    fn make_copy(&self, unit: &RepeatUnit, number: usize, rng: &mut Rng) -> DrawResult<Vec<char>> {
         let copy = match &self.request.item.drift {
             Some(drift) => drift
                 .make_copy(&unit.plan, number, &self.drift_words, rng)
                 .ok_or("nothing in the unit that could differ")?,
-            None => unit.plan.make_copy(number),
+            None => unit.plan.render(number),
         };
         Ok(copy.chars().collect())
     }
 
     /// Draws the copies of the loop, until the item's number of copies and length in chars are reached. A truncated
     /// loop ends with part of another copy.
-    pub(super) fn draw_copies(
-        &self,
-        unit: &RepeatUnit,
-        rng: &mut Rng,
-    ) -> Result<Vec<char>, DrawError> {
+    pub(super) fn draw_copies(&self, unit: &RepeatUnit, rng: &mut Rng) -> DrawResult<Vec<char>> {
         let item = self.request.item;
         let count = item.repeats.copies.draw(rng);
         let length = range_or(item.length, 700, 2600).draw(rng);

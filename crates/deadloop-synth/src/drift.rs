@@ -1,7 +1,7 @@
 //! Drift: differences between the copies of a loop and the first one.
 
 use super::doubt::{join_statements, split_statements};
-use super::letters::{find_words, is_cjk_char, is_spaceless_lang};
+use super::letters::{find_words, is_cjk_char, is_cjk_lang};
 use super::spec::{Drift, DriftKind, NonEmptyText};
 use crate::planted_loops::{LoopPlan, Rng};
 
@@ -34,8 +34,8 @@ impl Drift {
         if self.kind != DriftKind::Counter || unit.contains("{}") {
             return unit.to_owned();
         }
-        let is_spaceless_lang = is_spaceless_lang(lang);
-        let default = if is_spaceless_lang {
+        let is_cjk_lang = is_cjk_lang(lang);
+        let default = if is_cjk_lang {
             "第{}次："
         } else {
             "Attempt {}: "
@@ -53,14 +53,13 @@ impl Drift {
         rng: &mut Rng,
     ) -> Option<String> {
         match self.kind {
-            DriftKind::Counter => Some(
-                plan.make_copy(number)
-                    .replace("{}", &(number + 1).to_string()),
-            ),
-            DriftKind::Fill => Some(plan.make_copy(number)),
-            DriftKind::Draw => Some(plan.make_copy(rng.below(plan.fillers.len().max(1)))),
+            DriftKind::Counter => {
+                Some(plan.render(number).replace("{}", &(number + 1).to_string()))
+            }
+            DriftKind::Fill => Some(plan.render(number)),
+            DriftKind::Draw => Some(plan.render(rng.below(plan.fillers.len().max(1)))),
             DriftKind::Circle => {
-                let copy = plan.make_copy(number);
+                let copy = plan.render(number);
                 let mut order = split_statements(&copy);
                 if number > 0 {
                     rng.shuffle(&mut order);
@@ -68,8 +67,8 @@ impl Drift {
                 (order.len() > 1)
                     .then(|| join_statements(&order, words.doubt, self.change_rate(), rng))
             }
-            _ if number == 0 || !rng.chance(self.change_rate()) => Some(plan.make_copy(number)),
-            _ => self.change_copy(&plan.make_copy(number), words, rng),
+            _ if number == 0 || !rng.chance(self.change_rate()) => Some(plan.render(number)),
+            _ => self.change_copy(&plan.render(number), words, rng),
         }
     }
 

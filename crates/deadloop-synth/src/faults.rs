@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::intact_streams::IntactStream;
 use super::label::PlantedLabel;
 use super::spec::{Chunks, Faults, SpecError, SpecItem, SpecStreamKind};
-use super::transcript::{DrawError, SynthTranscript};
+use super::transcript::{DrawResult, SynthTranscript};
 use super::{DAMAGED_SUFFIX, MAX_DRAWS, Synth, TranscriptFrame, stream_faults, text_faults};
 use crate::planted_loops::Rng;
 use deadloop_corpus::RecordedEvent;
@@ -43,10 +43,10 @@ impl<'a> Synth<'a> {
         &self,
         item: &'a SpecItem,
         faults: &Faults,
-        index: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.start_frame(item, index);
-        let turn = index / item.langs.len();
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let turn = nth / item.langs.len();
         let degree = turn / faults.kinds.len() % (faults.severity.high - faults.severity.low + 1);
         let severity = faults.severity.low + degree;
         let mut request = FaultRequest {
@@ -79,7 +79,7 @@ impl<'a> Synth<'a> {
         request: &FaultRequest,
         drawn: &IntactStream,
         rng: &mut Rng,
-    ) -> Result<FaultyStream, DrawError> {
+    ) -> DrawResult<FaultyStream> {
         let intact = drawn.text.as_str();
         match faults.stream {
             SpecStreamKind::Calls => stream_faults::damage_calls(self.spec.tools(), request, rng),

@@ -15,7 +15,7 @@ pub(super) struct TagNames {
 
 impl TagNames {
     /// Reads the names from the defaults of the `tags` repairer.
-    pub(super) fn from_repairer() -> Self {
+    pub(super) fn load() -> Self {
         let list = |name: &str| {
             let params = Repairer::find("tags").map(|repairer| repairer.defaults());
             let texts = params
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn it_reads_what_is_whole_and_leaves_the_rest() {
         let text = "a <b>c</b> <create_note><id>1</id> x <content>y</content></create_note> d <confirm2>e</confirm2><confirm1>f";
-        let meaning = parse_tags(&TagNames::from_repairer(), text);
+        let meaning = parse_tags(&TagNames::load(), text);
         assert_eq!(meaning.text, "a <b>c</b>  d <confirm1>f");
         let note = &meaning.actions[0];
         assert_eq!((note.name.as_str(), note.number), ("create_note", None));
@@ -172,11 +172,7 @@ mod tests {
             "",
         ] {
             let meaning = repairer.mend(&strict, text).unwrap();
-            assert_eq!(
-                parse_tags(&TagNames::from_repairer(), text),
-                meaning,
-                "{text}"
-            );
+            assert_eq!(parse_tags(&TagNames::load(), text), meaning, "{text}");
         }
     }
 }

@@ -24,7 +24,7 @@ impl<'a> Synth<'a> {
         let form = file.forms.get(job.form).ok_or_else(missing)?;
         let names = file.forms.iter().map(|form| form.name.as_str());
         let split = SplitAssignment::new(self.spec, forms, names).split_of(job.form);
-        let id = format!("{}/{}/{}", item.name, form.name, job.index);
+        let id = format!("{}/{}/{}", item.name, form.name, job.nth);
         let mut rng = Rng::new(derive_seed(self.spec.seed, &["item", &id]));
         let frame = TranscriptFrame {
             item,
@@ -48,7 +48,7 @@ impl<'a> Synth<'a> {
         let block = block.map_err(|why| self.draw_failure(item, &frame.id, &why))?;
         parts.push(block.trim_matches('\n').to_owned());
         parts.extend(after);
-        let channel = item.channel(job.index, form.channel());
+        let channel = item.channel(job.nth, form.channel());
         let mut events = chunks::cut_into_events(&parts.join("\n\n"), channel, None, &mut rng);
         match channel {
             _ if aside.is_empty() => {}
@@ -65,10 +65,10 @@ impl<'a> Synth<'a> {
     pub(super) fn make_clean(
         &self,
         item: &'a SpecItem,
-        index: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.start_frame(item, index);
-        let channel = item.channel(index / item.langs.len(), "answer");
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let channel = item.channel(nth / item.langs.len(), "answer");
         let pool = self.find_texts(&frame);
         let chars = range_or(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);

@@ -2,7 +2,7 @@
 
 use super::spec::{Chunks, Faults, Form, SpecStreamKind};
 use super::stock::{CleanText, RealStream, TimedPiece};
-use super::transcript::DrawError;
+use super::transcript::{DrawError, DrawResult};
 use super::{Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 
@@ -16,7 +16,7 @@ impl Synth<'_> {
         (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
         faults: &Faults,
         rng: &mut Rng,
-    ) -> Result<IntactStream, DrawError> {
+    ) -> DrawResult<IntactStream> {
         if faults.stream == SpecStreamKind::Calls {
             return Ok(IntactStream::default());
         }
@@ -38,7 +38,7 @@ impl Synth<'_> {
         name: &str,
         stream: SpecStreamKind,
         rng: &mut Rng,
-    ) -> Result<IntactStream, DrawError> {
+    ) -> DrawResult<IntactStream> {
         let file = self.stock.forms.get(name).ok_or("no forms were read")?;
         let fits = |form: &&Form| *form.class == stream.name() && form.lang() == frame.lang;
         let forms: Vec<&Form> = file.forms.iter().filter(fits).collect();
@@ -81,7 +81,7 @@ impl Synth<'_> {
         (frame, pool): (&TranscriptFrame<'_>, &[&CleanText]),
         stream: SpecStreamKind,
         rng: &mut Rng,
-    ) -> Result<IntactStream, DrawError> {
+    ) -> DrawResult<IntactStream> {
         if pool.is_empty() {
             return Err("no transcript of this language and split");
         }
@@ -153,7 +153,7 @@ fn insert_actions(
     host: IntactStream,
     form: &IntactStream,
     rng: &mut Rng,
-) -> Result<IntactStream, DrawError> {
+) -> DrawResult<IntactStream> {
     const THOUGHT: &str = "</think>";
     let behind = |text| str::split_once(text, THOUGHT);
     let actions = behind(&form.text).map_or(&*form.text, |(_, answer)| answer);

@@ -68,13 +68,9 @@ impl RepeatSpan {
     /// Extends an exact repetition to its whole length, since the following text may happen to continue it.
     ///
     /// `None` if the span does not repeat, if the period is not minimal, or if the repetition begins before the span.
-    /// Items before the span that satisfy `is_ignored` are ignored, such as a space before a unit that ends with a
+    /// Items before the span that satisfy `ignore` are ignored, such as a space before a unit that ends with a
     /// space.
-    pub(super) fn extend_exact<T: PartialEq>(
-        self,
-        all: &[T],
-        is_ignored: fn(&T) -> bool,
-    ) -> Option<Self> {
+    pub(super) fn extend<T: PartialEq>(self, all: &[T], ignore: fn(&T) -> bool) -> Option<Self> {
         let Self {
             start,
             period,
@@ -92,7 +88,7 @@ impl RepeatSpan {
         let before = (0..start)
             .rev()
             .take_while(|at| all[*at] == all[at + period]);
-        let is_start = before.take(period).all(|at| is_ignored(&all[at]));
+        let is_start = before.take(period).all(|at| ignore(&all[at]));
         is_start.then_some(Self { start, period, end })
     }
 

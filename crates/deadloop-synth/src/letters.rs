@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Returns whether a language is written without spaces between words.
-pub(super) fn is_spaceless_lang(lang: &str) -> bool {
+pub(super) fn is_cjk_lang(lang: &str) -> bool {
     ["zh", "ja"].contains(&lang)
 }
 

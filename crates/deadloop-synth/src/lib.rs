@@ -57,7 +57,7 @@ use label::PlantedLabel;
 use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
 use stock::{CleanText, Split, SplitAssignment, Stock, texts_of_split};
 use text_loops::LabelledText;
-use transcript::{DrawError, SynthTranscript, derive_seed};
+use transcript::{DrawResult, SynthTranscript, derive_seed};
 
 /// Suffix of the model's name for a text with an inserted loop.
 const PLANTED_SUFFIX: &str = "+planted";
@@ -71,7 +71,7 @@ const MAX_DRAWS: usize = 500;
 #[derive(Clone, Copy, Debug)]
 pub struct SynthJob {
     item: usize,
-    index: usize,
+    nth: usize,
     form: usize,
 }
 
@@ -104,9 +104,9 @@ impl<'a> Synth<'a> {
             if makes_texts_of_forms(wanted) {
                 for (form_index, form) in forms {
                     let count = form.text_count(wanted.count());
-                    let jobs_of = |index| SynthJob {
+                    let jobs_of = |nth| SynthJob {
                         item,
-                        index,
+                        nth,
                         form: form_index,
                     };
                     jobs.extend((0..count).map(jobs_of));
@@ -116,11 +116,7 @@ impl<'a> Synth<'a> {
                     ItemMaker::Recorded => self.recordings(wanted).len().min(wanted.count()),
                     _ => wanted.count(),
                 };
-                jobs.extend((0..count).map(|index| SynthJob {
-                    item,
-                    index,
-                    form: 0,
-                }));
+                jobs.extend((0..count).map(|nth| SynthJob { item, nth, form: 0 }));
             }
         }
         jobs
@@ -143,12 +139,12 @@ impl<'a> Synth<'a> {
     pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
         let item = &self.spec.items[job.item];
         match (item.kind.maker, &item.forms, &item.faults) {
-            (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.index),
+            (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.nth),
             (ItemMaker::Clean, Some(forms), _) => self.make_negative(item, forms, job),
-            (ItemMaker::Clean, None, _) => self.make_clean(item, job.index),
-            (ItemMaker::Recorded, ..) => self.copy_recording(item, job.index),
-            (_, _, Some(faults)) => self.make_fault(item, faults, job.index),
-            (_, _, None) => self.make_run(item, job.index),
+            (ItemMaker::Clean, None, _) => self.make_clean(item, job.nth),
+            (ItemMaker::Recorded, ..) => self.copy_recording(item, job.nth),
+            (_, _, Some(faults)) => self.make_fault(item, faults, job.nth),
+            (_, _, None) => self.make_run(item, job.nth),
         }
     }
 
@@ -157,25 +153,24 @@ impl<'a> Synth<'a> {
         let forms = item.forms.as_ref().filter(|_| makes_texts_of_forms(item));
         let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
         let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
-        all.filter(|(_, form)| item.accepts_lang(form.lang()))
-            .collect()
+        all.filter(|(_, form)| item.accepts(form.lang())).collect()
     }
 
     /// Creates the random number generator of a transcript, and draws its split.
-    fn start_rng(&self, item: &SpecItem, index: usize) -> (Rng, Split) {
-        let name = ["item", &item.name, &index.to_string()];
+    fn start_rng(&self, item: &SpecItem, nth: usize) -> (Rng, Split) {
+        let name = ["item", &item.name, &nth.to_string()];
         let mut rng = Rng::new(derive_seed(self.spec.seed, &name));
         let is_test = rng.chance(self.spec.test_fraction());
         (rng, if is_test { Split::Test } else { Split::Dev })
     }
 
     /// Creates the random number generator and the frame of a transcript.
-    fn start_frame(&self, item: &'a SpecItem, index: usize) -> (Rng, TranscriptFrame<'a>) {
-        let (rng, split) = self.start_rng(item, index);
+    fn start_frame(&self, item: &'a SpecItem, nth: usize) -> (Rng, TranscriptFrame<'a>) {
+        let (rng, split) = self.start_rng(item, nth);
         let frame = TranscriptFrame {
             item,
-            id: item.id(index),
-            lang: &item.langs[index % item.langs.len()],
+            id: item.id(nth),
+            lang: &item.langs[nth % item.langs.len()],
             split,
         };
         (rng, frame)
@@ -186,7 +181,7 @@ impl<'a> Synth<'a> {
         &self,
         (item, id): (&SpecItem, &str),
         attempts: usize,
-        mut draw: impl FnMut(usize) -> Result<T, DrawError>,
+        mut draw: impl FnMut(usize) -> DrawResult<T>,
     ) -> Result<T, SpecError> {
         let mut why = "no draw";
         for attempt in 0..attempts {
@@ -200,9 +195,9 @@ impl<'a> Synth<'a> {
 
     /// Returns the clean texts of an item's sources that have the language and split of a transcript.
     fn find_texts(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
-        let of_source = |index: &usize| {
-            let source = self.spec.sources.get(*index)?;
-            let texts = self.stock.texts.get(*index)?;
+        let of_source = |nth: &usize| {
+            let source = self.spec.sources.get(*nth)?;
+            let texts = self.stock.texts.get(*nth)?;
             let (lang, split) = (frame.lang, frame.split);
             Some(texts_of_split(self.spec, texts, &source.name, lang, split))
         };
@@ -213,17 +208,17 @@ impl<'a> Synth<'a> {
     fn draw_failure(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
         let what = format!("{id} cannot be made: {why}");
         let expected = "wider ranges, or more clean text in its source, language and split";
-        SpecError::at_line(item.line, what, expected)
+        SpecError::new(item.line, what, expected)
     }
 
     fn make_text_loop(
         &self,
         item: &'a SpecItem,
         kind: Kind,
-        index: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.start_frame(item, index);
-        let turn = index / item.langs.len();
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let turn = nth / item.langs.len();
         let pool = self.find_texts(&frame);
         if pool.is_empty() {
             let why = "no clean text of its language in its sources";
@@ -272,20 +267,14 @@ impl<'a> Synth<'a> {
         }
         let mut events = chunks::cut_into_events(&made.text, channel, item.chunks.as_ref(), rng);
         events.push(loop_end_event(item));
-        let written = made
-            .model
-            .filter(|model| *model != self.spec.default_model());
+        let written = made.model.filter(|model| *model != self.spec.model_name());
         let model = written.map(|model| self.derived_model_name(&model, PLANTED_SUFFIX));
         self.create_transcript(frame, model, made.group, meta, events, vec![made.label])
     }
 
     /// Returns the model name for a text derived from a text of `model`.
     fn derived_model_name(&self, model: &str, suffix: &str) -> String {
-        let suffix = if self.spec.marks_writers() {
-            suffix
-        } else {
-            ""
-        };
+        let suffix = if self.spec.adds_suffix() { suffix } else { "" };
         format!("{model}{suffix}")
     }
 
@@ -301,7 +290,7 @@ impl<'a> Synth<'a> {
     ) -> SynthTranscript {
         let transcript = Transcript {
             id: frame.id,
-            model: model.unwrap_or_else(|| self.spec.default_model().to_owned()),
+            model: model.unwrap_or_else(|| self.spec.model_name().to_owned()),
             profile: None,
             group: Some(group),
             lang: Some(frame.lang.to_owned()),

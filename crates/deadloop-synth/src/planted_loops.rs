@@ -19,7 +19,7 @@ pub(crate) struct LoopPlan {
 
 impl LoopPlan {
     /// Makes the copy with this number, from 0.
-    pub(crate) fn make_copy(&self, number: usize) -> String {
+    pub(crate) fn render(&self, number: usize) -> String {
         let unit = fill_placeholder(&self.unit, &self.fillers, number);
         match self.kind {
             Kind::OrderedList => number_items(self, &unit, number),
@@ -103,7 +103,7 @@ mod tests {
                 fillers: fillers.iter().map(ToString::to_string).collect(),
                 number_suffix,
             };
-            (0..3).map(|number| plan.make_copy(number)).collect()
+            (0..3).map(|number| plan.render(number)).collect()
         };
         let list = copies(Kind::OrderedList, "a\nb", &[], ". ");
         assert_eq!(list, "1. a\n2. b\n3. a\n4. b\n5. a\n6. b\n");

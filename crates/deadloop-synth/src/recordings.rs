@@ -32,12 +32,8 @@ impl LabelRows {
         let indices = LABEL_COLUMNS.map(|name| header.iter().position(|column| column == name));
         for record in reader.records() {
             let record = record.map_err(bad)?;
-            let cell = |index: Option<usize>| {
-                index
-                    .and_then(|index| record.get(index))
-                    .unwrap_or_default()
-            };
-            let row = indices.map(|index| cell(index).to_owned());
+            let cell = |nth: Option<usize>| nth.and_then(|nth| record.get(nth)).unwrap_or_default();
+            let row = indices.map(|nth| cell(nth).to_owned());
             rows.entry(row[0].clone()).or_default().push(row);
         }
         Ok(Self(rows))
@@ -58,7 +54,7 @@ impl<'a> Synth<'a> {
     /// Returns the recordings that an item may copy, in the order of its sources.
     pub(super) fn recordings(&self, item: &'a SpecItem) -> Vec<&'a SynthTranscript> {
         let sources = item.sources.iter();
-        let recorded = sources.filter_map(|index| self.stock.recorded.get(*index));
+        let recorded = sources.filter_map(|nth| self.stock.recorded.get(*nth));
         recorded.flatten().collect()
     }
 
@@ -66,10 +62,10 @@ impl<'a> Synth<'a> {
     pub(super) fn copy_recording(
         &self,
         item: &'a SpecItem,
-        index: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
         let none = || self.draw_failure(item, &item.name, "no such recording");
-        let mut made = SynthTranscript::clone(self.recordings(item).get(index).ok_or_else(none)?);
+        let mut made = SynthTranscript::clone(self.recordings(item).get(nth).ok_or_else(none)?);
         if self.spec.test_fraction() == 0.0 {
             made.entry.split = None;
         }

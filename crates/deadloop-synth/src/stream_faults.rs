@@ -11,7 +11,7 @@ use super::finish_event;
 use super::gold;
 use super::intact_streams::IntactStream;
 use super::spec::Tool;
-use super::transcript::DrawError;
+use super::transcript::DrawResult;
 use crate::damage::damage;
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
@@ -28,7 +28,7 @@ pub(super) fn damage_whole_stream(
     request: &FaultRequest,
     drawn: &IntactStream,
     rng: &mut Rng,
-) -> Result<FaultyStream, DrawError> {
+) -> DrawResult<FaultyStream> {
     let intact = drawn.text.as_str();
     let length = intact.chars().count();
     if length < 8 {
@@ -99,7 +99,7 @@ pub(super) fn damage_calls(
     tools: &[Tool],
     request: &FaultRequest,
     rng: &mut Rng,
-) -> Result<FaultyStream, DrawError> {
+) -> DrawResult<FaultyStream> {
     let count = rng.between(3, 5);
     let failing = usize::from(request.severity);
     let is_failing = |at| at < failing && !request.is_intact;

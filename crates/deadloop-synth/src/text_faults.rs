@@ -7,7 +7,7 @@ use serde_json::json;
 use super::faults::{FaultRequest, FaultyStream};
 use super::gold::{self, TagNames};
 use super::spec::SpecStreamKind;
-use super::transcript::DrawError;
+use super::transcript::{DrawError, DrawResult};
 use super::{chunks, finish_event};
 use crate::damage::{damage, damage_events};
 use crate::planted_loops::Rng;
@@ -17,7 +17,7 @@ use deadloop_corpus::{Body, RecordedEvent, tool_call};
 const UNDAMAGED: DrawError = "nothing in it that the fault damages";
 
 /// Damages a text. Returns the text and the onset of the damage, which is `None` if the text is intact.
-fn damage_text(request: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), DrawError> {
+fn damage_text(request: &FaultRequest, intact: &str) -> DrawResult<(String, Option<usize>)> {
     let severity = if request.is_intact {
         0
     } else {
@@ -40,9 +40,9 @@ pub(super) fn damage_answer(
     request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
-) -> Result<FaultyStream, DrawError> {
+) -> DrawResult<FaultyStream> {
     let meaning = match stream {
-        SpecStreamKind::Tags => gold::parse_tags(&TagNames::from_repairer(), intact),
+        SpecStreamKind::Tags => gold::parse_tags(&TagNames::load(), intact),
         SpecStreamKind::Think => gold::parse_thinking(intact),
         _ => gold::text_meaning(intact),
     };
@@ -56,7 +56,7 @@ pub(super) fn damage_answer(
     let gold = match request.fault {
         _ if nothing => gold::text_meaning(""),
         // The removed text cannot be recovered, so only the tags have a meaning.
-        Fault::Empty if !request.is_intact => gold::parse_tags(&TagNames::from_repairer(), &text),
+        Fault::Empty if !request.is_intact => gold::parse_tags(&TagNames::load(), &text),
         _ => meaning,
     };
     let mut events = chunks::cut_into_events(&text, "answer", request.chunks.as_ref(), rng);
@@ -79,10 +79,7 @@ fn call_events(name: &str, arguments: &str) -> Vec<RecordedEvent> {
 }
 
 /// Makes a call with damaged arguments.
-pub(super) fn damage_arguments(
-    request: &FaultRequest,
-    intact: &str,
-) -> Result<FaultyStream, DrawError> {
+pub(super) fn damage_arguments(request: &FaultRequest, intact: &str) -> DrawResult<FaultyStream> {
     let (text, onset) = damage_text(request, intact)?;
     Ok(FaultyStream {
         events: call_events("tool", &text),
@@ -94,7 +91,7 @@ pub(super) fn damage_arguments(
 }
 
 /// Makes a call with a damaged name: misspelt, in a different case, or with a control token after it.
-pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> Result<FaultyStream, DrawError> {
+pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> DrawResult<FaultyStream> {
     const CONTROL: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
     let name = match (request.is_intact, request.fault) {
         (true, _) => intact.to_owned(),
@@ -125,7 +122,7 @@ pub(super) fn damage_delivery(
     request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
-) -> Result<FaultyStream, DrawError> {
+) -> DrawResult<FaultyStream> {
     let chars: Vec<char> = intact.chars().collect();
     let size = (chars.len() / 12).max(4);
     let piece = |(place, chars): (usize, &[char])| Delivery {

@@ -5,7 +5,7 @@ use super::drift::DriftWords;
 use super::label::{PlantedLabel, RepeatSpan};
 use super::spec::CountRange;
 use super::stock::CleanReader;
-use super::transcript::DrawError;
+use super::transcript::{DrawError, DrawResult};
 use crate::planted_loops::Rng;
 use deadloop_detect::Kind;
 
@@ -27,10 +27,7 @@ pub(super) struct LabelledText {
 const TOO_SHORT: DrawError = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
-pub(super) fn draw_loop(
-    request: &LoopRequest<'_>,
-    rng: &mut Rng,
-) -> Result<LabelledText, DrawError> {
+pub(super) fn draw_loop(request: &LoopRequest<'_>, rng: &mut Rng) -> DrawResult<LabelledText> {
     let repeats = &request.item.repeats;
     let after = repeats.after.draw(rng);
     let mut clean = CleanReader::draw_texts(request.pool, request.onset.high + after, rng);
@@ -81,7 +78,7 @@ fn assemble_text(
     clean: &mut CleanReader<'_>,
     (period, body, after): (usize, &[char], usize),
     rng: &mut Rng,
-) -> Result<(Vec<char>, RepeatSpan), DrawError> {
+) -> DrawResult<(Vec<char>, RepeatSpan)> {
     let high = request.onset.high.checked_sub(period);
     let high = high.ok_or("a unit longer than the wanted onset")?;
     let low = request.onset.low.saturating_sub(period);
@@ -105,7 +102,7 @@ fn assemble_text(
     let mut planted = RepeatSpan { start, period, end };
     if matches!(request.kind, Kind::ShortSequence | Kind::Paragraph) {
         // Whitespace or punctuation at an end belongs to the text before a copy.
-        let whole = planted.extend_exact(&chars, |c| !c.is_alphanumeric());
+        let whole = planted.extend(&chars, |c| !c.is_alphanumeric());
         planted = whole.ok_or("copies that are not exact")?;
     }
     if !request.onset.contains(planted.onset()) {

@@ -8,6 +8,9 @@ use deadloop_corpus::{Entry, LabelCells};
 /// The reason why a draw failed. Another draw may succeed.
 pub(super) type DrawError = &'static str;
 
+/// The result of a random draw.
+pub(super) type DrawResult<T> = Result<T, DrawError>;
+
 /// A synthetic transcript with its labels.
 #[derive(Clone, Debug)]
 pub struct SynthTranscript {

@@ -71,27 +71,25 @@ fn sentence_boundaries(chars: &[char]) -> Vec<usize> {
 }
 
 /// Draws one or more adjacent sentences.
-fn draw_sentences(text: &str, length_range: CountRange, rng: &mut Rng) -> Option<String> {
+fn draw_sentences(text: &str, range: CountRange, rng: &mut Rng) -> Option<String> {
     let mut chars: Vec<char> = text.trim().chars().collect();
     chars.push('\n');
     let starts = sentence_boundaries(&chars);
     let first = rng.below(starts.len().saturating_sub(1));
     let begin = *starts.get(first)?;
     let ends = starts[first + 1..].iter();
-    let ends: Vec<&usize> = ends
-        .filter(|end| length_range.contains(*end - begin))
-        .collect();
+    let ends: Vec<&usize> = ends.filter(|end| range.contains(*end - begin)).collect();
     let end = **rng.choose(&ends)?;
     Some(chars[begin..end].iter().collect())
 }
 
 /// Draws a few sentences, one per line, without leading numbers.
-fn draw_lines(text: &str, length_range: CountRange, rng: &mut Rng) -> Option<String> {
+fn draw_lines(text: &str, range: CountRange, rng: &mut Rng) -> Option<String> {
     let count = rng.between(1, 3);
     // Each line also gets a number of 3 to 5 chars and a line break.
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..count {
-        let room = CountRange::new(2, length_range.high.saturating_sub(6 * count) / count);
+        let room = CountRange::new(2, range.high.saturating_sub(6 * count) / count);
         let line = draw_sentences(text, room, rng)?;
         let line = line.trim();
         let line = line.trim_start_matches(|c: char| !c.is_alphabetic() && c != '"');

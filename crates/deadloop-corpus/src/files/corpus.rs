@@ -130,9 +130,9 @@ impl Corpus {
         let mut faults = Vec::new();
         let corpus = Self {
             files,
-            card: ok_or_push_fault(card, &mut faults),
-            labels: ok_or_push_fault(labels, &mut faults),
-            splits: ok_or_push_fault(splits, &mut faults).unwrap_or_default(),
+            card: take_ok(card, &mut faults),
+            labels: take_ok(labels, &mut faults),
+            splits: take_ok(splits, &mut faults).unwrap_or_default(),
             splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
         };
         Ok((corpus, faults))
@@ -220,10 +220,7 @@ impl Corpus {
 }
 
 /// Returns the value. On error, adds the error to `faults` and returns `None`.
-fn ok_or_push_fault<T>(
-    read: Option<Result<T, CorpusError>>,
-    faults: &mut Vec<CorpusError>,
-) -> Option<T> {
+fn take_ok<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }
 

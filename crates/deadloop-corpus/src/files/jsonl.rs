@@ -40,10 +40,7 @@ pub(crate) fn is_transcript_file(path: &Path) -> bool {
 pub(crate) type FileRecords = Box<dyn Iterator<Item = Result<RawRecord, Problem>> + Send>;
 
 /// Opens a transcript file and returns its records.
-pub(crate) fn open_records(
-    path: &Arc<PathBuf>,
-    progress: ReadProgress,
-) -> Result<FileRecords, Problem> {
+pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<FileRecords, Problem> {
     let place = Place::new(Arc::clone(path), 0);
     let unreadable = |e: io::Error| {
         let what = format!("cannot be read: {e}");
@@ -105,11 +102,7 @@ const QUICK_ZSTD_PARAMETERS: [CParameter; 4] = [
 ];
 
 /// Creates a sink for a new file. The extension of `path` selects the compression.
-pub(crate) fn create_sink(
-    file: NamedTempFile,
-    path: &Path,
-    effort: Effort,
-) -> io::Result<LineSink> {
+pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<LineSink> {
     let file = BufWriter::new(file);
     let extension = path.extension().unwrap_or_default();
     let packer = if extension == "zst" {

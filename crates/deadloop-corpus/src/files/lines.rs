@@ -53,7 +53,7 @@ pub struct FileLines<R> {
     /// File and number of the last line read.
     place: Place,
     /// Length of the last line in the buffer of the file, or 0 if the line was copied to `line`.
-    buffered_length: usize,
+    buffered: usize,
     /// Copy of a line that spans several buffers.
     line: Vec<u8>,
     limit: usize,
@@ -78,7 +78,7 @@ impl<R: BufRead> FileLines<R> {
         Self {
             bytes,
             place,
-            buffered_length: 0,
+            buffered: 0,
             line: Vec::new(),
             limit,
             ended: false,
@@ -97,8 +97,7 @@ impl<R: BufRead> FileLines<R> {
             return None;
         }
         self.place.line += 1;
-        self.bytes
-            .consume(std::mem::take(&mut self.buffered_length));
+        self.bytes.consume(std::mem::take(&mut self.buffered));
         match self.read_line() {
             Ok(LineRead::End) => {
                 self.ended = true;
@@ -106,7 +105,7 @@ impl<R: BufRead> FileLines<R> {
             }
             Ok(LineRead::Copied) => Some(Ok(trim_line(&self.line, self.place.line))),
             Ok(LineRead::Buffered(length)) => {
-                self.buffered_length = length;
+                self.buffered = length;
                 let bytes = self.bytes.fill_buf().map_err(|e| broken(&e));
                 Some(bytes.map(|bytes| trim_line(&bytes[..length], self.place.line)))
             }

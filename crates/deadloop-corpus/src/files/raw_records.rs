@@ -140,7 +140,7 @@ impl Iterator for RawRecords {
                 return Some(item);
             }
             let file = self.files.pop_front()?;
-            match jsonl::open_records(&file, self.progress.clone()) {
+            match jsonl::open(&file, self.progress.clone()) {
                 Ok(records) => self.current = Some(records),
                 Err(problem) => {
                     self.current = None;

@@ -51,9 +51,8 @@ impl Selection {
 }
 
 /// Returns whether a field has the required value. The numbers 1.0 and 1 are equal.
-fn is_same_value(actual: &str, required: &str) -> bool {
-    actual == required
-        || serde_json::from_str(required).is_ok_and(|required| actual == number_text(&required))
+fn is_same_value(text: &str, wanted: &str) -> bool {
+    text == wanted || serde_json::from_str(wanted).is_ok_and(|wanted| text == number_text(&wanted))
 }
 
 /// Parses a condition `key=value`.
@@ -100,20 +99,18 @@ pub fn fields(entry: &Entry) -> Vec<String> {
 
 fn find_other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
-    let in_meta = key
-        .strip_prefix("meta.")
-        .and_then(|key| lookup_path(meta, key));
+    let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
     in_meta
-        .or_else(|| lookup_path(rest, key))
-        .or_else(|| lookup_path(meta, key))
+        .or_else(|| lookup(rest, key))
+        .or_else(|| lookup(meta, key))
 }
 
-fn lookup_path<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
+fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
     if let Some(value) = object.get(key) {
         return Some(value);
     }
     let (first, rest) = key.split_once('.')?;
-    lookup_path(object.get(first)?.as_object()?, rest)
+    lookup(object.get(first)?.as_object()?, rest)
 }
 
 /// Returns a value as text. `None` if the value is null.

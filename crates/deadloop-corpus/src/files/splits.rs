@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::files::{csv_rows, read_file};
 use crate::{CorpusError, Ids, Place, Problem};
 
-const EXPECTED_COLUMNS: &str = "the columns transcript,split";
+const COLUMN_NAMES: &str = "the columns transcript,split";
 
 /// Splits of the transcripts in a corpus, and the problems of invalid rows.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ impl Splits {
                 "the header is {:?}",
                 header.iter().collect::<Vec<_>>().join(",")
             );
-            return Err(Problem::new(Place::new(file, 1), what, EXPECTED_COLUMNS).into());
+            return Err(Problem::new(Place::new(file, 1), what, COLUMN_NAMES).into());
         };
         let mut splits = Self::default();
         for row in rows {
@@ -59,8 +59,7 @@ impl Splits {
         let id = transcript.filter(|id| !id.is_empty());
         let (Some(id), Some(split)) = (id, trim_non_empty(split)) else {
             let what = "a row without a transcript or a split";
-            self.problems
-                .push(Problem::new(place, what, EXPECTED_COLUMNS));
+            self.problems.push(Problem::new(place, what, COLUMN_NAMES));
             return;
         };
         if let Some((_, first)) = self.rows.get(id) {

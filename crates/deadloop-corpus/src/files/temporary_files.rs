@@ -74,7 +74,7 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
         let lock = File::open(folder.path()).ok();
         if lock
             .as_ref()
-            .is_none_or(|lock| lock_new_file(lock, folder.path()))
+            .is_none_or(|lock| try_lock(lock, folder.path()))
         {
             return Ok(UnfinishedFolder {
                 folder,
@@ -115,7 +115,7 @@ pub fn prove_writable(folder: &Path) -> io::Result<()> {
 pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let file = create_unfinished(0o666, |builder| builder.tempfile_in(folder))?;
-        if lock_new_file(file.as_file(), file.path()) {
+        if try_lock(file.as_file(), file.path()) {
             return Ok(file);
         }
     }
@@ -124,7 +124,7 @@ pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
 /// Locks a new file or folder while the file is open. Other processes may remove a file that they can lock.
 ///
 /// Returns `false` if another process removed the file before the lock, so that the caller must create a new one.
-fn lock_new_file(file: &File, path: &Path) -> bool {
+fn try_lock(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
         Err(TryLockError::WouldBlock) => false,
@@ -256,13 +256,10 @@ mod tests {
         assert!(lock_if_abandoned(folder.path()).is_none(), "it is held");
         let early = NamedTempFile::new_in(dir.path()).unwrap();
         let swept = lock_if_abandoned(early.path()).unwrap();
-        assert!(
-            !lock_new_file(early.as_file(), early.path()),
-            "the sweep has it"
-        );
+        assert!(!try_lock(early.as_file(), early.path()), "the sweep has it");
         std::fs::remove_file(early.path()).unwrap();
         drop(swept);
-        assert!(!lock_new_file(early.as_file(), early.path()), "it is gone");
+        assert!(!try_lock(early.as_file(), early.path()), "it is gone");
     }
 
     /// Sweeps while threads write files in a loop, as a report does. During the standstill no unfinished file may

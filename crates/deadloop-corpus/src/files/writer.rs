@@ -191,7 +191,7 @@ impl CorpusWriter {
             });
         }
         let UnfinishedFile { file, target } = UnfinishedFile::create(path, force)?;
-        let sink = jsonl::create_sink(file, path, effort).map_err(|e| target.io_error(e))?;
+        let sink = jsonl::create(file, path, effort).map_err(|e| target.io_error(e))?;
         Ok(Self { sink, target })
     }
 

@@ -324,11 +324,11 @@ fn for_each_shingle(text: impl Iterator<Item = char>, mut visit: impl FnMut(u64)
             .wrapping_sub(left.wrapping_mul(leaving));
         length += 1;
         if length >= SHINGLE_CHARS {
-            visit(mix_bits(rolling));
+            visit(mix64(rolling));
         }
     });
     if (1..SHINGLE_CHARS).contains(&length) {
-        visit(mix_bits(rolling));
+        visit(mix64(rolling));
     }
 }
 
@@ -341,14 +341,13 @@ fn row_of_hash(hash: u64) -> usize {
 ///
 /// The order depends only on the row. At least one row must not be empty.
 fn fill_row(rows: &[u32], number: usize) -> u32 {
-    let others = (1..).map(|nth| rows[row_of_hash(mix_bits((number as u64) << 32 | nth))]);
+    let others = (1..).map(|nth| rows[row_of_hash(mix64((number as u64) << 32 | nth))]);
     let mut all = std::iter::once(rows[number]).chain(others);
-    all.find(|min_hash| *min_hash != EMPTY_ROW)
-        .unwrap_or(EMPTY_ROW)
+    all.find(|hash| *hash != EMPTY_ROW).unwrap_or(EMPTY_ROW)
 }
 
 /// Mixes the bits of an integer so that every output bit depends on every input bit (the finalizer of SplitMix64).
-const fn mix_bits(x: u64) -> u64 {
+const fn mix64(x: u64) -> u64 {
     let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     x ^ (x >> 31)

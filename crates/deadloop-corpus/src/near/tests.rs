@@ -30,13 +30,7 @@ fn slow(a: &str, b: &str) -> f64 {
 
 /// Returns a text of different sentences.
 fn text(seed: u64, sentences: u64) -> String {
-    let sentence = |n: u64| {
-        format!(
-            "{:x} {:x}. ",
-            mix_bits(seed * 1000 + n),
-            mix_bits(n * 7 + seed)
-        )
-    };
+    let sentence = |n: u64| format!("{:x} {:x}. ", mix64(seed * 1000 + n), mix64(n * 7 + seed));
     (0..sentences).map(sentence).collect()
 }
 

@@ -63,7 +63,7 @@ struct OrderChecker<'a> {
     /// Open calls of each id, oldest first.
     calls_by_id: HashMap<&'a str, VecDeque<usize>>,
     /// Events at which the run continued, each with the number of calls before it. Both numbers increase.
-    continuations: Vec<(u64, usize)>,
+    steps: Vec<(u64, usize)>,
     /// Number of the first call that may be open. Calls before the last continuation are not considered.
     first_open: usize,
     /// First event of the open turn, and whether the turn has any content.
@@ -79,7 +79,7 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     }
     // A call without a continuation may still get its result.
     for call in 0..reader.answered.len() {
-        if let (false, Some(event)) = (reader.answered[call], reader.find_continuation(call)) {
+        if let (false, Some(event)) = (reader.answered[call], reader.find_step_after(call)) {
             reader.report(DisorderKind::Unanswered, event);
         }
     }
@@ -133,22 +133,16 @@ impl<'a> OrderChecker<'a> {
     /// Records that the run continues, possibly without the results of open calls.
     fn continue_run(&mut self, number: u64) {
         let calls = self.answered.len();
-        if self
-            .continuations
-            .last()
-            .is_none_or(|(_, before)| *before < calls)
-        {
-            self.continuations.push((number, calls));
+        if self.steps.last().is_none_or(|(_, before)| *before < calls) {
+            self.steps.push((number, calls));
             self.first_open = calls;
         }
     }
 
     /// Returns the event at which the run continued after a call, if any.
-    fn find_continuation(&self, call: usize) -> Option<u64> {
-        let at = self
-            .continuations
-            .partition_point(|(_, before)| *before <= call);
-        self.continuations.get(at).map(|(number, _)| *number)
+    fn find_step_after(&self, call: usize) -> Option<u64> {
+        let at = self.steps.partition_point(|(_, before)| *before <= call);
+        self.steps.get(at).map(|(number, _)| *number)
     }
 
     fn add_result(&mut self, number: u64, id: Option<&'a str>) {
@@ -158,7 +152,7 @@ impl<'a> OrderChecker<'a> {
             Some(None) => DisorderKind::SecondResult,
             Some(Some(call)) => {
                 self.answered[call] = true;
-                if let Some(event) = self.find_continuation(call) {
+                if let Some(event) = self.find_step_after(call) {
                     return self.report(DisorderKind::Between, event);
                 }
                 while self.answered.get(self.first_open) == Some(&true) {

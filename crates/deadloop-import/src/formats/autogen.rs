@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::reader::{Intake, known_entry};
 use crate::sessions::conversation::take_call;
 use crate::sessions::run_session::{RunReader, RunSession};
-use crate::sessions::spans::content_text;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
@@ -49,7 +49,7 @@ impl RunReader for AutoGen {
         if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
                 let message = fields::as_object("chat_history[]", message)?;
-                self.add_legacy_message(message, out)?;
+                self.add_old_message(message, out)?;
             }
             fields::away(object, "chat_id summary cost human_input");
         } else if let Some(messages) = fields::list(object, "messages")? {
@@ -58,7 +58,7 @@ impl RunReader for AutoGen {
                 self.add_message(message, out)?;
             }
             let reason = fields::string(object, "stop_reason")?;
-            self.session.reason = reason.map(|reason| normalize_finish_reason(&reason));
+            self.session.reason = reason.map(|reason| map_reason(&reason));
         } else {
             self.add_message(std::mem::take(object), out)?;
         }
@@ -82,19 +82,17 @@ impl AutoGen {
             "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
             "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
                 self.speaker = None;
-                self.session.run.add_user(content_text(content), t_ms);
+                self.session.run.add_user(to_text(content), t_ms);
             }
             "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
                 self.begin_agent_turn(&source, usage, t_ms);
-                self.session
-                    .run
-                    .push(Body::Answer(content_text(content)), t_ms);
+                self.session.run.push(Body::Answer(to_text(content)), t_ms);
             }
             "ThoughtEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
                 self.session
                     .run
-                    .push(Body::Reasoning(content_text(content)), t_ms);
+                    .push(Body::Reasoning(to_text(content)), t_ms);
             }
             "ToolCallRequestEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
@@ -137,7 +135,7 @@ impl AutoGen {
         for result in as_list(content)? {
             let mut result = fields::as_object("content[]", result)?;
             let id = fields::label(&mut result, "call_id");
-            let content = content_text(fields::any(&mut result, "content"));
+            let content = to_text(fields::any(&mut result, "content"));
             let error = fields::any(&mut result, "is_error");
             let error = error.and_then(|error| error.as_bool());
             self.session.run.push(tool_result(id, content, error), t_ms);
@@ -146,11 +144,7 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first message is the task, whatever its sender.
-    fn add_legacy_message(
-        &mut self,
-        mut message: Object,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
         let name = fields::string(&mut message, "name")?;
         for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = fields::as_object("tool_responses[]", result)?;
@@ -195,7 +189,7 @@ fn as_list(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
 }
 
 /// Returns the normalized finish reason for the end of a task.
-fn normalize_finish_reason(reason: &str) -> String {
+fn map_reason(reason: &str) -> String {
     let limit = reason.contains("Maximum") || reason.contains("maximum");
     if limit { "limit" } else { "stop" }.to_owned()
 }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::sessions::log::meets_conditions;
+use crate::sessions::log::meets_all;
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_stream::fields::Object;
 
@@ -16,7 +16,7 @@ use deadloop_stream::fields::Object;
 pub(crate) struct Columns {
     /// One-line help text.
     pub(crate) help: String,
-    /// Sets of conditions ([`meets_conditions`]). A file has the format if one of its first records meets a set.
+    /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
     /// List fields of a document that hold its records.
     pub(super) records: Vec<String>,
@@ -43,11 +43,7 @@ pub(super) static COMMON_COLUMNS: LazyLock<Columns> =
 impl Columns {
     /// Rates how certainly a file with this head has the format.
     pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
-        let meets_any = |object: &Object| {
-            self.marks
-                .iter()
-                .any(|marks| meets_conditions(object, marks))
-        };
+        let meets_any = |object: &Object| self.marks.iter().any(|marks| meets_all(object, marks));
         FormatCertainty::Certain.only_if(head.any_object(meets_any))
     }
 }

@@ -28,7 +28,7 @@ const MAX_EVENT_BYTES: usize = 64 << 20;
 
 fn read_archive(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
     let (place, mut archive) = record.into_place_and_object()?;
-    let entries = paths::take_all_at(&mut archive, "log.entries[]");
+    let entries = paths::take_all(&mut archive, "log.entries[]");
     if entries.is_empty() {
         return Err(fields::missing("log.entries", "at least one exchange"));
     }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::paths;
 use crate::reader::{Intake, RecordReader, head_entry, set_field};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::log::meets_conditions;
+use crate::sessions::log::meets_all;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
@@ -153,9 +153,9 @@ fn read_conversation(
 
 /// Takes the events of the model's replies, by message id.
 fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
-    let events = paths::take_all_at(sample, "events[]");
+    let events = paths::take_all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
-        Value::Object(event) if meets_conditions(&event, "event=model") => {
+        Value::Object(event) if meets_all(&event, "event=model") => {
             let id = paths::get_at(&event, "output.choices[0].message.id")?;
             Some((id.as_str()?.to_owned(), event))
         }

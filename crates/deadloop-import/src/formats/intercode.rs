@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::reader::{Intake, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::spans::content_text;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::TurnData;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, tool_call, tool_result};
@@ -55,7 +55,7 @@ fn read_run(
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.add_user(content_text(fields::any(&mut run, "query")), None);
+    events.add_user(to_text(fields::any(&mut run, "query")), None);
     let count = add_turns(&mut history, tool, &mut events)?;
     let mut summary = fields::object(&mut run, "summary")?.unwrap_or_default();
     let most = fields::count(&mut summary, "turns_max")?;
@@ -102,13 +102,10 @@ fn add_turns(
             events.push(Body::Answer(thought.to_owned()), None);
         }
         let id = Some(format!("c{at}"));
-        events.push(
-            tool_call(id.clone(), tool, content_text(Some(action))),
-            None,
-        );
+        events.push(tool_call(id.clone(), tool, to_text(Some(action))), None);
         if let Some(observation) = observations.get(at) {
             let error = valid.get(at).and_then(Value::as_bool).map(|valid| !valid);
-            let content = content_text(Some(observation.clone()));
+            let content = to_text(Some(observation.clone()));
             events.push(tool_result(id, content, error), None);
         }
     }

@@ -6,9 +6,7 @@ use serde_json::Value;
 
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{
-    SpanKind, TraceSpan, Traces, content_text, text_message, to_openai_message,
-};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -44,9 +42,9 @@ impl RecordReader for Langfuse {
         if all.is_empty() {
             return Err(WireFault::new("a trace of no observations", "at least one"));
         }
-        for observation in all {
-            let observation = fields::as_object("observations[]", observation)?;
-            self.add_observation(observation, &place, Some(&trace), out)?;
+        for object in all {
+            let object = fields::as_object("observations[]", object)?;
+            self.add_observation(object, &place, Some(&trace), out)?;
         }
         self.traces.trace_mut(&trace, &place).name = fields::any(&mut object, "name");
         out.losses.add_fields("", &object);
@@ -61,46 +59,41 @@ impl RecordReader for Langfuse {
 impl Langfuse {
     fn add_observation(
         &mut self,
-        mut observation: Object,
+        mut object: Object,
         place: &Place,
         trace: Option<&str>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let own = fields::label(&mut observation, "traceId");
+        let own = fields::label(&mut object, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
-        let span = read_span(&mut observation)?;
+        let span = read_span(&mut object)?;
         fields::away(
-            &mut observation,
+            &mut object,
             "endTime parentObservationId projectId createdAt updatedAt",
         );
-        out.losses.add_fields("observations[]", &observation);
+        out.losses.add_fields("observations[]", &object);
         self.traces.push(trace, place, span);
         Ok(())
     }
 }
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
-fn read_span(observation: &mut Object) -> Result<TraceSpan, WireFault> {
-    let kind = fields::string(observation, "type")?
+fn read_span(object: &mut Object) -> Result<TraceSpan, WireFault> {
+    let kind = fields::string(object, "type")?
         .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
-    let level = fields::any(observation, "level");
+    let level = fields::any(object, "level");
     let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-    let usage = ["usageDetails", "usage"].map(|name| fields::any(observation, name));
+    let usage = ["usageDetails", "usage"].map(|name| fields::any(object, name));
     let usage = usage.into_iter().flatten().next();
     let mut span = TraceSpan {
-        name: fields::string(observation, "name")?.unwrap_or_default(),
-        began: fields::any(observation, "startTime")
-            .as_ref()
-            .and_then(millis),
-        order: fields::label(observation, "id").unwrap_or_default(),
-        model: fields::string(observation, "model")?,
+        name: fields::string(object, "name")?.unwrap_or_default(),
+        began: fields::any(object, "startTime").as_ref().and_then(millis),
+        order: fields::label(object, "id").unwrap_or_default(),
+        model: fields::string(object, "model")?,
         ..TraceSpan::default()
     };
-    let (input, output) = (
-        fields::any(observation, "input"),
-        fields::any(observation, "output"),
-    );
-    let status = fields::any(observation, "statusMessage");
+    let (input, output) = (fields::any(object, "input"), fields::any(object, "output"));
+    let status = fields::any(object, "statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;
@@ -114,7 +107,7 @@ fn read_span(observation: &mut Object) -> Result<TraceSpan, WireFault> {
             span.kind = SpanKind::Tool;
             span.arguments = input;
             span.error = Some(failed);
-            span.result = Some(content_text(output.or(status)));
+            span.result = Some(to_text(output.or(status)));
         }
         _ => {}
     }
@@ -125,13 +118,11 @@ fn read_span(observation: &mut Object) -> Result<TraceSpan, WireFault> {
 fn read_messages(value: Option<Value>, role: &str) -> Vec<Object> {
     match value {
         None => Vec::new(),
-        Some(Value::Array(items)) => items.into_iter().filter_map(to_openai_message).collect(),
+        Some(Value::Array(items)) => items.into_iter().filter_map(to_message).collect(),
         Some(Value::Object(mut object)) => match object.remove("messages") {
             Some(inner) => read_messages(Some(inner), role),
             None if object.contains_key("role") || object.contains_key("type") => {
-                to_openai_message(Value::Object(object))
-                    .into_iter()
-                    .collect()
+                to_message(Value::Object(object)).into_iter().collect()
             }
             None => {
                 object.insert("role".to_owned(), role.into());

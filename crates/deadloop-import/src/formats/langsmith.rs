@@ -6,9 +6,7 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{
-    SpanKind, TraceSpan, Traces, content_text, text_message, to_openai_message,
-};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -125,7 +123,7 @@ fn fill_model_span(
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         span.reason = reason.map(str::to_owned);
         let answer = choice.get("message").cloned();
-        span.output.extend(answer.and_then(to_openai_message));
+        span.output.extend(answer.and_then(to_message));
         return;
     }
     let mut generation = outputs.remove("generations").unwrap_or_default();
@@ -137,7 +135,7 @@ fn fill_model_span(
         };
     }
     let answer = generation.get("message").cloned();
-    if let Some(answer) = answer.and_then(to_openai_message) {
+    if let Some(answer) = answer.and_then(to_message) {
         span.output.push(answer);
     } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
         span.output.push(text_message(text, "assistant"));
@@ -165,9 +163,9 @@ fn read_messages(value: Option<Value>) -> Vec<Object> {
         Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
             read_messages(Some(items.swap_remove(0)))
         }
-        Value::Array(items) => items.into_iter().filter_map(to_openai_message).collect(),
+        Value::Array(items) => items.into_iter().filter_map(to_message).collect(),
         Value::String(text) => vec![text_message(&text, "user")],
-        other => to_openai_message(other).into_iter().collect(),
+        other => to_message(other).into_iter().collect(),
     }
 }
 
@@ -191,17 +189,17 @@ fn fill_tool_span(
         }
         other => other,
     };
-    let message = output.clone().and_then(to_openai_message);
+    let message = output.clone().and_then(to_message);
     let message = message.filter(|message| message.contains_key("content"));
     let (content, status) = match message {
         Some(mut message) => {
             span.call = fields::label(&mut message, "tool_call_id");
             let status = fields::any(&mut message, "status");
-            (content_text(message.remove("content")), status)
+            (to_text(message.remove("content")), status)
         }
-        None => (content_text(output), None),
+        None => (to_text(output), None),
     };
-    let failure = failed.map(|error| content_text(Some(error.clone())));
+    let failure = failed.map(|error| to_text(Some(error.clone())));
     let status = status.as_ref().and_then(Value::as_str) == Some("error");
     span.error = Some(status || failure.is_some());
     span.result = Some(match (content.is_empty(), failure) {

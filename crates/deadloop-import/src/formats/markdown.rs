@@ -46,13 +46,8 @@ fn read_specstory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFaul
             said.push('\n');
         }
     }
-    add_speaker_part(
-        &mut session,
-        speaker.as_deref(),
-        strip_cut_marker(&said),
-        out,
-    );
-    session.emit_file_run(out);
+    add_speaker_part(&mut session, speaker.as_deref(), strip_cut_line(&said), out);
+    session.emit_single(out);
     Ok(())
 }
 
@@ -66,7 +61,7 @@ fn strip_rule(text: &str) -> &str {
 }
 
 /// Removes a horizontal rule or speaker marker that is cut by the end of the file.
-fn strip_cut_marker(text: &str) -> &str {
+fn strip_cut_line(text: &str) -> &str {
     let trimmed = text.trim_end();
     let (before, last) = trimmed.rsplit_once('\n').unwrap_or(("", trimmed));
     let is_marker = last.trim().starts_with("_**");

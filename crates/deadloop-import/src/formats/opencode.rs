@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry, move_field};
 use crate::sessions::run_session::RunSession;
-use crate::sessions::spans::content_text;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
@@ -103,7 +103,7 @@ impl SessionRecord {
             move_field(&mut self.session.metadata, name, &mut self.info, name);
         }
         out.losses.add_fields("info", &self.info);
-        self.session.emit_file_run(out);
+        self.session.emit_single(out);
     }
 
     fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
@@ -121,9 +121,7 @@ impl SessionRecord {
             self.add_user_message(parts, t_ms, out)?;
         } else {
             for prompt in fields::list(&mut info, "system")?.unwrap_or_default() {
-                self.session
-                    .run
-                    .add_system(&content_text(Some(prompt)), t_ms);
+                self.session.run.add_system(&to_text(Some(prompt)), t_ms);
             }
             for part in parts {
                 let part = fields::as_object("parts[]", part)?;
@@ -229,7 +227,7 @@ impl SessionRecord {
             // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };
-        let result = tool_result(id, content_text(content), Some(error));
+        let result = tool_result(id, to_text(content), Some(error));
         // A step continues after the results of its calls.
         let result = RecordedEvent::at(result, ended);
         self.session.run.events.push(result);

@@ -27,7 +27,7 @@ use serde_json::Value;
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::spans::{
-    SpanKind, TraceSpan, Traces, content_text, parse_if_json, read_span_content, to_openai_message,
+    SpanKind, TraceSpan, Traces, parse_json, read_span_content, to_message, to_text,
 };
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
@@ -113,7 +113,7 @@ impl RecordReader for OpenTelemetry {
         }
         let mut found = 0;
         for list in SPAN_LISTS {
-            for span in paths::take_all_at(&mut object, list) {
+            for span in paths::take_all(&mut object, list) {
                 self.add_span(fields::as_object("spans[]", span)?, &place, out);
                 found += 1;
             }
@@ -204,7 +204,7 @@ fn take_attributes(span: &mut Object) -> Object {
 fn take_span_kind(attrs: &mut Object) -> SpanKind {
     let mut found = SpanKind::Other;
     for name in &SPAN_NAMES.kind {
-        let word = attrs.remove(name).map(parse_if_json);
+        let word = attrs.remove(name).map(parse_json);
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
         let word = word.to_lowercase();
         if found != SpanKind::Other {
@@ -242,9 +242,7 @@ fn move_events(span: &mut Object, attrs: &mut Object) {
         let mut fields = read_attributes(fields::any(&mut event, "attributes"));
         fields.remove("gen_ai.system");
         let body = fields.remove("event_body").or(event.remove("body"));
-        fields.extend(paths::object_or_empty(parse_if_json(
-            body.unwrap_or_default(),
-        )));
+        fields.extend(paths::object_or_empty(parse_json(body.unwrap_or_default())));
         let own = name.strip_prefix("gen_ai.");
         if let Some(role) = own.and_then(|own| own.strip_suffix(".message")) {
             fields.entry("role").or_insert_with(|| role.into());
@@ -287,7 +285,7 @@ fn fill_model_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool) {
     take_values(span, attrs, &mut reasons);
     let own = attrs
         .remove("gen_ai.response.finish_reasons")
-        .map(parse_if_json);
+        .map(parse_json);
     let own = own.and_then(|reasons| Some(reasons.get(0)?.as_str()?.to_owned()));
     let reason = own.or(reasons.into_iter().next());
     span.reason = if failed {
@@ -304,12 +302,10 @@ fn take_attribute(attrs: &mut Object, names: &[String]) -> Option<Value> {
 
 /// Fills the input and output of a span from message lists. Returns the finish reasons.
 fn take_listed_messages(span: &mut TraceSpan, attrs: &mut Object) -> Vec<String> {
-    let system = attrs
-        .remove("gen_ai.system_instructions")
-        .map(parse_if_json);
+    let system = attrs.remove("gen_ai.system_instructions").map(parse_json);
     if let Some(Value::Array(parts)) = system {
         let prompt = serde_json::json!({"role": "system", "parts": parts});
-        span.input.extend(to_openai_message(prompt));
+        span.input.extend(to_message(prompt));
     }
     let mut reasons = Vec::new();
     for name in &SPAN_NAMES.input_messages {
@@ -331,7 +327,7 @@ fn take_listed_messages(span: &mut TraceSpan, attrs: &mut Object) -> Vec<String>
 fn take_values(span: &mut TraceSpan, attrs: &mut Object, reasons: &mut Vec<String>) {
     let mut take = |names: &[String], role| {
         let values: Vec<Value> = names.iter().filter_map(|name| attrs.remove(name)).collect();
-        let value = values.into_iter().next().map(parse_if_json);
+        let value = values.into_iter().next().map(parse_json);
         value
             .map(|value| read_span_content(value, role))
             .unwrap_or_default()
@@ -357,7 +353,7 @@ fn take_messages(attrs: &mut Object, name: &str, reasons: &mut Vec<String>) -> V
     let list = match attrs.get(name) {
         // A plain text is the prompt or the answer itself.
         Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
-        Some(_) => attrs.remove(name).map(parse_if_json),
+        Some(_) => attrs.remove(name).map(parse_json),
         None => None,
     };
     let list = match list {
@@ -377,7 +373,7 @@ fn take_messages(attrs: &mut Object, name: &str, reasons: &mut Vec<String>) -> V
         let reason = fields.remove("finish_reason");
         reasons.extend(reason.and_then(|reason| Some(reason.as_str()?.to_owned())));
         join_calls(&mut fields);
-        to_openai_message(Value::Object(fields))
+        to_message(Value::Object(fields))
     };
     list.into_iter().filter_map(one).collect()
 }
@@ -467,7 +463,7 @@ fn fill_tool_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool, status
     span.arguments = take(&SPAN_NAMES.arguments);
     span.error = Some(failed);
     let message = status.get("message").cloned().filter(|_| failed);
-    span.result = Some(content_text(take(&SPAN_NAMES.result).or(message)));
+    span.result = Some(to_text(take(&SPAN_NAMES.result).or(message)));
 }
 
 fn take_text(attrs: &mut Object, name: &str) -> Option<String> {

@@ -71,7 +71,7 @@ fn convert_chatgpt(object: &mut Object, out: &mut Intake) {
         let role = paths::take_at(&mut message, "author.role")?;
         message.insert("role".to_owned(), role);
         let kind = paths::take_at(&mut message, "content.content_type");
-        let thoughts = paths::take_all_at(&mut message, "content.thoughts[].content");
+        let thoughts = paths::take_all(&mut message, "content.thoughts[].content");
         let thoughts: Vec<&str> = thoughts.iter().filter_map(Value::as_str).collect();
         let code = kind == Some("code".into());
         let text = paths::take_first_of(
@@ -156,7 +156,7 @@ fn convert_claude_code(line: &mut Object, out: &mut Intake) {
 /// Replaces each message by its displayed version, with the steps of an answer as blocks.
 fn convert_lm_studio(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
-    for mut message in paths::take_all_at(object, "messages[]") {
+    for mut message in paths::take_all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
         let mut versions = match message.get_mut("versions").map(Value::take) {
             Some(Value::Array(versions)) => versions,
@@ -181,13 +181,13 @@ fn convert_lm_studio(object: &mut Object, out: &mut Intake) {
             said.extend(paths::take_at(&mut version, path).map(|value| (name.to_owned(), value)));
         }
         let mut blocks = Vec::new();
-        for step in paths::take_all_at(&mut version, "steps[]") {
+        for step in paths::take_all(&mut version, "steps[]") {
             let mut step = paths::object_or_empty(step);
             let thinking =
                 paths::get_at(&step, "style.type").is_some_and(|kind| *kind == "thinking");
             let reason = paths::take_at(&mut step, "genInfo.stats.stopReason");
             said.extend(reason.map(|reason| ("stop".to_owned(), reason)));
-            for mut block in paths::take_all_at(&mut step, "content[]") {
+            for mut block in paths::take_all(&mut step, "content[]") {
                 if thinking && let Some(block) = block.as_object_mut() {
                     block.insert("type".to_owned(), "thinking".into());
                 }
@@ -272,7 +272,7 @@ fn convert_sillytavern(object: &mut Object, out: &mut Intake) {
 /// The parts of a response repeat the rounds. Only a request without rounds keeps its parts.
 fn convert_vscode(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
-    for request in paths::take_all_at(object, "requests[]") {
+    for request in paths::take_all(object, "requests[]") {
         let Value::Object(mut request) = request else {
             continue;
         };
@@ -283,9 +283,9 @@ fn convert_vscode(object: &mut Object, out: &mut Intake) {
         let results = take("result.metadata.toolCallResults");
         let id = take("result.metadata.sessionId");
         object.entry("sessionId").or_insert(id);
-        let rounds = paths::take_all_at(&mut request, "result.metadata.toolCallRounds[]");
+        let rounds = paths::take_all(&mut request, "result.metadata.toolCallRounds[]");
         if rounds.is_empty() {
-            chain.extend(paths::take_all_at(&mut request, "response[]"));
+            chain.extend(paths::take_all(&mut request, "response[]"));
         }
         for round in rounds {
             let Value::Object(mut round) = round else {
@@ -294,7 +294,7 @@ fn convert_vscode(object: &mut Object, out: &mut Intake) {
             let mut take = |path: &str| paths::take_at(&mut round, path);
             chain.extend(take("summary").map(|summary| json!({"summary": summary})));
             let calls = take("toolCalls").unwrap_or_default();
-            let thought = take("thinking.text").map(|text| spans::content_text(Some(text)));
+            let thought = take("thinking.text").map(|text| spans::to_text(Some(text)));
             chain.push(json!({"role": "assistant", "content": take("response"),
                 "reasoning": thought, "tool_calls": &calls}));
             let calls = calls.as_array().into_iter().flatten();
@@ -337,7 +337,7 @@ fn convert_langgraph(object: &mut Object, _: &mut Intake) {
     };
     for message in messages {
         let about = message.get("response_metadata").cloned();
-        if let Some(mut said) = spans::to_openai_message(message.take()) {
+        if let Some(mut said) = spans::to_message(message.take()) {
             said.extend(about.map(|about| ("about".to_owned(), about)));
             *message = Value::Object(said);
         }
@@ -364,7 +364,7 @@ fn convert_codex(line: &mut Object, _: &mut Intake) {
         return;
     };
     if item.get("role").and_then(Value::as_str) == Some("user") {
-        let text = spans::content_text(item.get("content").cloned());
+        let text = spans::to_text(item.get("content").cloned());
         let begins = |begin: &&str| text.trim_start().starts_with(begin);
         if CODEX_CONTEXT.iter().any(begins) {
             item.insert("told".to_owned(), "yes".into());
@@ -379,7 +379,7 @@ fn convert_codex(line: &mut Object, _: &mut Intake) {
     }
     let code = match &*output {
         Value::String(text) => exit_code(text),
-        other => exit_code(&spans::content_text(Some(other.clone()))),
+        other => exit_code(&spans::to_text(Some(other.clone()))),
     };
     let failed = success.map(|success| !success);
     if let Some(failed) = failed.or(code.map(|code| code != 0)) {
@@ -415,7 +415,7 @@ fn exit_code(text: &str) -> Option<i64> {
 /// Converts the parts of a message to blocks, and moves out the finish reason.
 fn convert_crush(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
-    for mut part in paths::take_all_at(object, "parts[]") {
+    for mut part in paths::take_all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();
         let mut block = paths::object_or_empty(data);
         let kind = match part.get("type").and_then(Value::as_str) {

@@ -48,7 +48,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     help: "any JSON lines, CSV or Parquet by its columns; data sets of Hugging Face",
     format_reader: FormatReader::Code {
         certainty: |head| {
-            let messages = head.any_object(|object| find_messages_column(object).is_some());
+            let messages = head.any_object(|object| find_messages(object).is_some());
             let requested =
                 |object: &Object| COMMON_COLUMNS.group.iter().any(|p| object.contains_key(p));
             let pair = head.any_object(|object| requested(object) && has_text(object));
@@ -73,7 +73,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 };
 
 /// Returns the column with the messages of a conversation.
-fn find_messages_column(object: &Object) -> Option<&'static str> {
+fn find_messages(object: &Object) -> Option<&'static str> {
     let has = |message: &Value, name: &str| message.get(name).is_some();
     // ShareGPT's messages have `from` and `value`.
     let speaks =
@@ -150,7 +150,7 @@ pub(crate) struct TableReader {
     /// First record, for messages about missing columns.
     first: Option<Place>,
     /// Columns of the first record.
-    column_names: Vec<String>,
+    names: Vec<String>,
     /// Whether any record had the requested text.
     found_text: bool,
     /// Options whose column no record had so far.
@@ -162,7 +162,7 @@ impl TableReader {
         Self {
             columns,
             first: None,
-            column_names: Vec::new(),
+            names: Vec::new(),
             found_text: false,
             missing_columns: Vec::new(),
         }
@@ -172,7 +172,7 @@ impl TableReader {
     fn record_columns(&mut self, requested: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
-            self.column_names = paths::list_paths(object, MAX_NAMED_COLUMNS);
+            self.names = paths::list_paths(object, MAX_NAMED_COLUMNS);
             let named = requested.options().into_iter();
             let named = named.filter_map(|(option, column)| Some((option, column?.clone())));
             self.missing_columns = named.collect();
@@ -185,19 +185,12 @@ impl TableReader {
     fn missing_column(&self, option: RunOption, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
-            self.column_names.join(", ")
+            self.names.join(", ")
         );
         // The last field of a path may be the intended name.
         let last = |name: &str| name.rsplit(['.', ']']).next().map(str::to_owned);
-        let fields: Vec<String> = self
-            .column_names
-            .iter()
-            .filter_map(|name| last(name))
-            .collect();
-        let meant = did_you_mean(
-            column,
-            self.column_names.iter().chain(&fields).map(String::as_str),
-        );
+        let fields: Vec<String> = self.names.iter().filter_map(|name| last(name)).collect();
+        let meant = did_you_mean(column, self.names.iter().chain(&fields).map(String::as_str));
         (what, format!("the column that {option} names{meant}"))
     }
 
@@ -217,7 +210,7 @@ impl TableReader {
             return self.read_row(object, None, place, out);
         };
         let model = paths::take_first_of(&mut object, &self.columns.of_all);
-        for record in paths::take_all_at(&mut object, list) {
+        for record in paths::take_all(&mut object, list) {
             let record = fields::as_object(list, record)?;
             self.read_row(record, model.clone(), place, out)?;
         }
@@ -315,8 +308,7 @@ impl TableRow<'_> {
     /// row had the requested text.
     fn add_texts(&mut self, found_before: bool) -> Result<bool, WireFault> {
         let is_asked = self.requested.text.is_some();
-        let messages =
-            find_messages_column(&self.object).filter(|_| self.uses_guesses() && !is_asked);
+        let messages = find_messages(&self.object).filter(|_| self.uses_guesses() && !is_asked);
         if let Some(field) = messages {
             let messages = fields::list(&mut self.object, field)?;
             self.add_messages(messages.unwrap_or_default(), field)?;
@@ -324,7 +316,7 @@ impl TableRow<'_> {
         }
         let names = &self.columns.text;
         if let Some(path) = names.iter().find(|path| path.ends_with("[]")) {
-            let texts = paths::take_all_at(&mut self.object, path);
+            let texts = paths::take_all(&mut self.object, path);
             let there = !texts.is_empty();
             self.transcript.events = read_answers(texts, self.out);
             return Ok(there);
@@ -475,7 +467,7 @@ fn take_path(
     option: RunOption,
 ) -> Result<Option<Value>, WireFault> {
     if path.contains("[]") {
-        let mut all = paths::take_all_at(object, path);
+        let mut all = paths::take_all(object, path);
         return Ok(match all.len() {
             0 => None,
             1 => all.pop(),
@@ -559,7 +551,7 @@ impl RecordReader for TableReader {
             None => (
                 format!(
                     "no column that holds a text; the columns: {}",
-                    self.column_names.join(", ")
+                    self.names.join(", ")
                 ),
                 format!("the column that holds the text, said with {TEXT_FIELD}"),
             ),

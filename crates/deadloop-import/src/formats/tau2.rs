@@ -65,12 +65,7 @@ fn read_simulation(
         }
     }
     let reason = fields::string(&mut run, "termination_reason")?;
-    conversation.finish(
-        reason
-            .as_deref()
-            .map(normalize_finish_reason)
-            .map(str::to_owned),
-    );
+    conversation.finish(reason.as_deref().map(map_reason).map(str::to_owned));
     let mut entry = conversation.into_entry(place.clone());
     let transcript = &mut entry.transcript;
     // A run without a task may have an id.
@@ -142,7 +137,7 @@ fn add_message(
 }
 
 /// Returns the normalized finish reason for the end of a run.
-fn normalize_finish_reason(reason: &str) -> &str {
+fn map_reason(reason: &str) -> &str {
     match reason {
         "user_stop" | "agent_stop" => "stop",
         "max_steps" => "limit",

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::reader::{Intake, known_entry};
 use crate::sessions::conversation::{Conversation, take_call};
-use crate::sessions::spans::content_text;
+use crate::sessions::spans::to_text;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
@@ -60,10 +60,7 @@ fn add_exchange(
     let known = known.filter_map(|id| Some((id.clone(), results.remove(&id)?)));
     let known: Vec<(String, Value)> = known.collect();
     for (id, content) in known.into_iter().chain(results) {
-        run.push(
-            tool_result(Some(id), content_text(Some(content)), None),
-            None,
-        );
+        run.push(tool_result(Some(id), to_text(Some(content)), None), None);
     }
     let mut response = fields::object(&mut turn, "response")?.unwrap_or_default();
     let text = fields::string(&mut response, "message")?.unwrap_or_default();

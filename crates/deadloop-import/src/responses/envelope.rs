@@ -35,9 +35,9 @@ pub(crate) struct Payload {
     /// Id of the request.
     pub(crate) id: Option<String>,
     /// Recording time, in milliseconds since 1970.
-    pub(crate) recorded_at: Option<f64>,
+    pub(crate) clock: Option<f64>,
     /// Recording time, in milliseconds since the request.
-    pub(crate) since_request: Option<f64>,
+    pub(crate) elapsed: Option<f64>,
     /// Group, computed from the prompt of the request.
     pub(crate) group: Option<String>,
     /// Model named by the request.
@@ -58,7 +58,7 @@ struct EnvelopeNames {
     seconds: Vec<String>,
 }
 
-static ENVELOPE_NAMES: LazyLock<EnvelopeNames> = LazyLock::new(|| {
+static FIELD_NAMES: LazyLock<EnvelopeNames> = LazyLock::new(|| {
     let names = toml::from_str(include_str!("envelope.toml"));
     names.unwrap_or_else(|why| unreachable!("envelope: {why}"))
 });
@@ -72,7 +72,7 @@ pub(crate) fn contains_known(object: &Object, is_known: &dyn Fn(&Object) -> bool
         // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
         let mut inner = object
             .iter()
-            .filter(|(name, _)| ENVELOPE_NAMES.inner.contains(name));
+            .filter(|(name, _)| FIELD_NAMES.inner.contains(name));
         let deeper = |(_, value): (&String, &Value)| match value {
             Value::Object(part) => is_known_within(part, is_known, depth - 1),
             Value::String(text) => {
@@ -113,10 +113,10 @@ pub(crate) fn unwrap_envelopes(
             payload.object = object;
             return Ok(payload);
         }
-        let Some((name, inside)) = take_inner_object(&mut object, is_known) else {
+        let Some((name, inside)) = take_inner(&mut object, is_known) else {
             break;
         };
-        payload.take_envelope_fields(&mut object, out)?;
+        payload.take_fields(&mut object, out)?;
         out.losses
             .add_fields(if name == "body" { "response" } else { "" }, &object);
         object = inside;
@@ -125,11 +125,11 @@ pub(crate) fn unwrap_envelopes(
 }
 
 /// Takes the inner object that contains a known object, otherwise the first inner object. Also returns its field name.
-fn take_inner_object(
+fn take_inner(
     object: &mut Object,
     is_known: &dyn Fn(&Object) -> bool,
 ) -> Option<(&'static str, Object)> {
-    for name in &ENVELOPE_NAMES.inner {
+    for name in &FIELD_NAMES.inner {
         if let Some(Value::String(text)) = object.get(name)
             && let Some(inside) = parse_object(text)
         {
@@ -137,7 +137,7 @@ fn take_inner_object(
         }
     }
     let parts = || {
-        let names = ENVELOPE_NAMES.inner.iter();
+        let names = FIELD_NAMES.inner.iter();
         names.filter_map(|name| Some((name, object.get(name)?.as_object()?)))
     };
     let held = parts().find(|(_, part)| contains_known(part, is_known));
@@ -176,36 +176,27 @@ impl Payload {
 
     /// Takes the times that recorders add to the fields of a chunk.
     fn take_times(&mut self, object: &mut Object) {
-        let since_request = take_time(object, &ENVELOPE_NAMES.millis, Value::as_f64);
-        self.since_request = self.since_request.or(since_request);
-        self.recorded_at = self
-            .recorded_at
-            .or(take_time(object, &["received_at"], millis));
+        let elapsed = take_time(object, &FIELD_NAMES.millis, Value::as_f64);
+        self.elapsed = self.elapsed.or(elapsed);
+        self.clock = self.clock.or(take_time(object, &["received_at"], millis));
     }
 
     /// Takes the id, the model, the times and the request of an envelope.
-    fn take_envelope_fields(
-        &mut self,
-        envelope: &mut Object,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if self.id.is_none() {
-            let mut names = ENVELOPE_NAMES.id.iter();
+            let mut names = FIELD_NAMES.id.iter();
             self.id = names.find_map(|name| fields::label(envelope, name));
         }
         if self.model.is_none() {
             let names = ["model", "modelId"];
             self.model = names.iter().find_map(|name| fields::label(envelope, name));
         }
-        let since_request = take_time(envelope, &ENVELOPE_NAMES.millis, Value::as_f64);
-        let since_request = since_request.or_else(|| {
-            take_time(envelope, &ENVELOPE_NAMES.seconds, |s| {
-                Some(s.as_f64()? * 1e3)
-            })
-        });
-        self.since_request = self.since_request.or(since_request);
-        let recorded_at = || take_time(envelope, &ENVELOPE_NAMES.clock, millis);
-        self.recorded_at = self.recorded_at.or_else(recorded_at);
+        let elapsed = take_time(envelope, &FIELD_NAMES.millis, Value::as_f64);
+        let elapsed = elapsed
+            .or_else(|| take_time(envelope, &FIELD_NAMES.seconds, |s| Some(s.as_f64()? * 1e3)));
+        self.elapsed = self.elapsed.or(elapsed);
+        let clock = || take_time(envelope, &FIELD_NAMES.clock, millis);
+        self.clock = self.clock.or_else(clock);
         if let Some(mut request) = take_request(envelope) {
             let model = fields::label(&mut request, "model");
             self.model = self.model.take().or(model);
@@ -219,7 +210,7 @@ impl Payload {
 
 /// Takes the request out of the envelope: an object, a nested object, a JSON string, or a bare list of messages.
 fn take_request(envelope: &mut Object) -> Option<Object> {
-    for name in &ENVELOPE_NAMES.request {
+    for name in &FIELD_NAMES.request {
         let inside = match envelope.get(name) {
             Some(Value::Object(_)) => fields::any(envelope, name),
             Some(Value::String(text)) => parse_object(text).map(Value::Object),

@@ -89,7 +89,7 @@ impl PartialResponse {
     }
 
     /// Returns whether the response is finished, but the object would add text or calls to it.
-    pub(crate) fn is_done_and_extended_by(&self, content: &ObjectContent) -> bool {
+    pub(crate) fn is_reopened_by(&self, content: &ObjectContent) -> bool {
         let adds = |(index, part): &(u64, ObjectPart)| {
             let mut choices = self.choices.iter();
             choices.any(|choice| choice.index == *index && choice.finished)
@@ -135,23 +135,23 @@ impl PartialResponse {
         self.tokens = content.tokens.or(self.tokens);
         self.duration = content.took.or(self.duration);
         self.ended |= content.ends;
-        let at = payload.recorded_at.or(content.at);
+        let at = payload.clock.or(content.at);
         self.first_at = self.first_at.or(at);
         self.last_at = at.or(self.last_at);
         let passed = self.first_at.and_then(|began| Some(at? - began));
-        let t_ms = payload.since_request.or(passed);
+        let t_ms = payload.elapsed.or(passed);
         for (name, value) in content.about {
             self.set_metadata(name, value);
         }
         for (index, part) in content.parts {
             match part {
                 ObjectPart::Event(event) => {
-                    self.choice_mut(index, out, has_tags)
+                    self.choice(index, out, has_tags)
                         .add_event(event, t_ms, out);
                 }
-                ObjectPart::Call(call) => self
-                    .choice_mut(index, out, has_tags)
-                    .add_call(call, t_ms, out),
+                ObjectPart::Call(call) => {
+                    self.choice(index, out, has_tags).add_call(call, t_ms, out)
+                }
                 // All pieces of a call are joined, in any order.
                 ObjectPart::Over(_) => {}
             }
@@ -170,7 +170,7 @@ impl PartialResponse {
     }
 
     /// Returns the choice with this index, which is created if necessary.
-    fn choice_mut(&mut self, index: u64, out: &Intake, has_tags: bool) -> &mut ResponseChoice {
+    fn choice(&mut self, index: u64, out: &Intake, has_tags: bool) -> &mut ResponseChoice {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
@@ -198,7 +198,7 @@ impl PartialResponse {
         let id = self.request_id.take().or(self.response_id.take());
         let several = self.choices.len() > 1;
         if self.choices.is_empty() {
-            self.choice_mut(0, out, false);
+            self.choice(0, out, false);
         }
         for choice in std::mem::take(&mut self.choices) {
             let index = choice.index;

@@ -75,8 +75,8 @@ pub(crate) struct ResponseStreams {
 #[derive(Default)]
 struct PendingChunks {
     chunks: Vec<(ObjectContent, Payload, Place)>,
-    /// Whether ids identify responses, because an id occurred twice.
-    ids_are_responses: bool,
+    /// Whether an id occurred twice, so that ids identify responses.
+    shared_ids: bool,
     /// Number of unreadable records while chunks are pending.
     gaps: u64,
 }
@@ -158,25 +158,25 @@ impl ResponseStreams {
             return;
         }
         self.release_pending(out);
-        self.add_to_response(content, payload, place, out);
+        self.append(content, payload, place, out);
     }
 
-    /// Returns whether an object stays pending, and updates `ids_are_responses`.
+    /// Returns whether an object stays pending, and updates `shared_ids`.
     fn must_wait(&mut self, content: &ObjectContent) -> bool {
         let Some(name) = content.response.as_ref().filter(|_| !self.is_session) else {
             return false;
         };
         let pending = &mut self.pending;
-        if pending.ids_are_responses {
+        if pending.shared_ids {
             return false;
         }
         let is_same = |other: &Option<String>| other.as_ref() == Some(name);
-        pending.ids_are_responses = self.open.iter().any(|open| is_same(&open.response_id))
+        pending.shared_ids = self.open.iter().any(|open| is_same(&open.response_id))
             || pending
                 .chunks
                 .iter()
                 .any(|(content, ..)| is_same(&content.response));
-        !pending.ids_are_responses
+        !pending.shared_ids
             && content.goes_on
             && !self.open.iter().any(|open| open.contains(content))
     }
@@ -190,13 +190,13 @@ impl ResponseStreams {
         let goes_on = |last: &&mut PartialResponse| {
             !last.is_done() && last.response_id.is_some() && last.may_share_model(first)
         };
-        let mut ids_differ = self.pending.ids_are_responses;
+        let mut ids_differ = self.pending.shared_ids;
         if !ids_differ && let Some(last) = self.open.last_mut().filter(goes_on) {
             last.ids_differ = true;
             ids_differ = true;
         }
         for (content, payload, place) in chunks {
-            self.add_to_response(content, payload, &place, out);
+            self.append(content, payload, &place, out);
             // The first chunk begins the response.
             if !std::mem::replace(&mut ids_differ, true)
                 && let Some(begun) = self.open.last_mut()
@@ -210,57 +210,47 @@ impl ResponseStreams {
         }
     }
 
-    /// Adds an object to its response, which may begin or end with the object.
-    fn add_to_response(
+    /// Appends an object to its response, which may begin or end with the object.
+    fn append(
         &mut self,
         content: ObjectContent,
         payload: Payload,
         place: &Place,
         out: &mut Intake,
     ) {
-        let at = self.find_or_begin_response(&content, place, out);
+        let at = self.response_at(&content, place, out);
         let mut response = self.open.remove(at);
         response.add(content, payload, place, out, self.family.tags);
         if response.ended {
-            self.emit_response(response, out)
+            self.emit_one(response, out)
         } else {
             self.open.push(response)
         }
     }
 
     /// Returns the index in `open` of the response for an object. Begins a response if necessary.
-    fn find_or_begin_response(
-        &mut self,
-        content: &ObjectContent,
-        place: &Place,
-        out: &mut Intake,
-    ) -> usize {
+    fn response_at(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         let found = if content.begins {
             None
         } else {
-            let ids_are_responses = |open: &PartialResponse| {
+            let is_same = |open: &PartialResponse| {
                 open.response_id.is_some() && open.response_id == content.response
             };
-            let found = self.open.iter().rposition(ids_are_responses);
+            let found = self.open.iter().rposition(is_same);
             found.or_else(|| self.open.iter().rposition(|open| open.contains(content)))
         };
         match found {
-            Some(at) if self.is_session || !self.open[at].is_done_and_extended_by(content) => at,
+            Some(at) if self.is_session || !self.open[at].is_reopened_by(content) => at,
             Some(at) => {
                 let finished = self.open.remove(at);
-                self.emit_response(finished, out);
-                self.begin_response(content, place, out)
+                self.emit_one(finished, out);
+                self.begin(content, place, out)
             }
-            None => self.begin_response(content, place, out),
+            None => self.begin(content, place, out),
         }
     }
 
-    fn begin_response(
-        &mut self,
-        content: &ObjectContent,
-        place: &Place,
-        out: &mut Intake,
-    ) -> usize {
+    fn begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         if content.begins {
             // Chunks of this family have no response id, so one response is open at a time.
             self.emit_matching(|_| true, out);
@@ -270,11 +260,11 @@ impl ResponseStreams {
             && let Some(at) = self.open.iter().position(PartialResponse::is_done)
         {
             let response = self.open.remove(at);
-            self.emit_response(response, out);
+            self.emit_one(response, out);
         }
         if self.open.len() >= MAX_OPEN_RESPONSES {
             let response = self.open.remove(0);
-            self.emit_response(response, out);
+            self.emit_one(response, out);
         }
         self.open.push(PartialResponse::new(content, place));
         self.open.len() - 1
@@ -293,21 +283,19 @@ impl ResponseStreams {
             self.emit_matching(|response| response.ended, out);
         }
         // Later chunks may be from another server.
-        self.pending.ids_are_responses &= !self.open.is_empty();
+        self.pending.shared_ids &= !self.open.is_empty();
     }
 
-    fn emit_matching(&mut self, is_ready: impl Fn(&PartialResponse) -> bool, out: &mut Intake) {
-        let (ready, open) = std::mem::take(&mut self.open)
-            .into_iter()
-            .partition(is_ready);
+    fn emit_matching(&mut self, pred: impl Fn(&PartialResponse) -> bool, out: &mut Intake) {
+        let (ready, open) = std::mem::take(&mut self.open).into_iter().partition(pred);
         self.open = open;
         let mut ready: Vec<PartialResponse> = ready;
         ready.sort_by(|one, other| one.place.cmp(&other.place));
         let ready = ready.into_iter();
-        ready.for_each(|response| self.emit_response(response, out));
+        ready.for_each(|response| self.emit_one(response, out));
     }
 
-    fn emit_response(&self, mut response: PartialResponse, out: &mut Intake) {
+    fn emit_one(&self, mut response: PartialResponse, out: &mut Intake) {
         if self.is_session
             && let Some(name) = response.response_id.take()
         {

@@ -41,7 +41,7 @@ enum Speaker {
 }
 
 /// Names of each role in recordings, separated by spaces.
-const ROLE_NAMES: [(Speaker, &str); 4] = [
+const ROLES: [(Speaker, &str); 4] = [
     (Speaker::System, "system developer"),
     (Speaker::User, "user human prompter"),
     (Speaker::Model, MODEL_ROLES),
@@ -165,9 +165,7 @@ fn take_role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
         return Ok((Speaker::Model, named));
     }
     let is = |name: &str| named.eq_ignore_ascii_case(name);
-    let known = ROLE_NAMES
-        .iter()
-        .find(|(_, names)| names.split(' ').any(is));
+    let known = ROLES.iter().find(|(_, names)| names.split(' ').any(is));
     let unknown = || WireFault::new(format!("a message of the unknown role {named:?}"), EXPECTED);
     let (role, _) = known.ok_or_else(unknown)?;
     Ok((*role, named))

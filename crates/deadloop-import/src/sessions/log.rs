@@ -13,7 +13,7 @@ use crate::paths;
 use crate::reader::{Intake, RecordReader, set_field};
 use crate::sessions::conversation::{Conversation, null_if_empty};
 use crate::sessions::run_session::RunSession;
-use crate::sessions::spans::content_text;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
@@ -28,7 +28,7 @@ use deadloop_stream::wire::WireFault;
 pub(crate) struct LogFormat {
     /// One-line help: the program and the kind of recording.
     pub(crate) help: String,
-    /// Sets of conditions ([`meets_conditions`]). A file has the format if one of its first records meets a set.
+    /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
     /// Whether records of other formats may meet the conditions too.
     likely: bool,
@@ -129,7 +129,7 @@ struct CallResult {
 ///
 /// A condition is `a.b` for a path with a value, `a|b` for one of two paths, or `!a.b` for a path without a value. The
 /// condition `a.b=x|y` requires one of several values, and `a.b^=x|y` one of several prefixes.
-pub(crate) fn meets_conditions(object: &Object, marks: &str) -> bool {
+pub(crate) fn meets_all(object: &Object, marks: &str) -> bool {
     marks.split_ascii_whitespace().all(|condition| {
         if let Some(path) = condition.strip_prefix('!') {
             return paths::get_at(object, path).is_none();
@@ -175,11 +175,7 @@ impl LogFormat {
 
     /// Rates how certainly a file with this head has the format.
     pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
-        let meets_any = |object: &Object| {
-            self.marks
-                .iter()
-                .any(|marks| meets_conditions(object, marks))
-        };
+        let meets_any = |object: &Object| self.marks.iter().any(|marks| meets_all(object, marks));
         let certainty = if self.likely {
             FormatCertainty::Likely
         } else {
@@ -235,7 +231,7 @@ impl LogReader {
         };
         self.take_id(&mut object, out)?;
         self.take_metadata(&mut object)?;
-        for record in paths::take_all_at(&mut object, list) {
+        for record in paths::take_all(&mut object, list) {
             let Value::Object(mut record) = record else {
                 return Err(fields::wrong(list, &record, "an object"));
             };
@@ -260,7 +256,7 @@ impl LogReader {
         if let Some(id) = id {
             let is_other = self.session.id.as_ref().is_some_and(|known| *known != id);
             if is_other && !self.log.whole {
-                self.session.emit_file_run(out);
+                self.session.emit_single(out);
             }
             self.session.id = Some(id);
         }
@@ -288,18 +284,16 @@ impl LogReader {
         record: &mut Object,
         out: &mut Intake,
     ) -> Result<Option<String>, WireFault> {
-        let matching = self.log.rules.iter();
-        let matching: Vec<&LogRule> = matching
-            .filter(|rule| meets_conditions(record, &rule.when))
-            .collect();
-        let unknown = matching.is_empty().then(|| record_kind(record));
+        let rules = self.log.rules.iter();
+        let rules: Vec<&LogRule> = rules.filter(|rule| meets_all(record, &rule.when)).collect();
+        let unknown = rules.is_empty().then(|| record_kind(record));
         self.take_metadata(record)?;
         let stamp = paths::take_first_of(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = paths::take_first_of(record, &self.log.usage);
         let mut usage = usage.map(paths::object_or_empty).unwrap_or_default();
         let turns = self.session.run.turns;
-        for rule in &matching {
+        for rule in &rules {
             self.apply_rule(rule, record, t_ms, out)?;
         }
         if !usage.is_empty() {
@@ -309,13 +303,13 @@ impl LogReader {
             }
             out.losses.add_fields("usage", &usage);
         }
-        for rule in &matching {
+        for rule in &rules {
             let ids = rule.call.iter().map(|call| &call.id);
             for id in ids.chain(rule.result.iter().map(|result| &result.id)) {
-                take_alternative(record, id);
+                take_any(record, id);
             }
         }
-        let marks = matching.iter();
+        let marks = rules.iter();
         for condition in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
             // Fields with a required value are no losses.
             if let (path, Some(_)) = split_condition(condition) {
@@ -344,7 +338,7 @@ impl LogReader {
             },
         }
         if let Some(results) = &rule.results {
-            let found = paths::take_all_at(record, results);
+            let found = paths::take_all(record, results);
             messages.push((std::mem::take(record), "[]"));
             for result in found {
                 let mut result = fields::as_object(results, result)?;
@@ -409,12 +403,12 @@ impl LogReader {
         };
         match &call.each {
             Some(list) => {
-                for element in paths::take_all_at(record, list) {
+                for element in paths::take_all(record, list) {
                     let mut element = fields::as_object(list, element)?;
                     let body = call.take_body(&mut element)?;
                     self.listed.extend(find_id(&element, &call.id));
                     self.session.run.add_action(body, t_ms);
-                    take_alternative(&mut element, &call.id);
+                    take_any(&mut element, &call.id);
                     rule.count_losses(list, element, out);
                 }
             }
@@ -437,8 +431,7 @@ impl LogReader {
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let mut text =
-            |path: &Option<String>| Some(content_text(take_alternative(record, path.as_deref()?)));
+        let mut text = |path: &Option<String>| Some(to_text(take_any(record, path.as_deref()?)));
         let run = &mut self.session.run;
         if let Some(text) = text(&rule.prompt) {
             run.add_system(&text, t_ms);
@@ -472,15 +465,13 @@ impl LogReader {
             let error = paths::get_at(record, path).and_then(|value| read_failure(&value));
             let error = error.map(|failed| failed != result.error.starts_with('!'));
             let id = find_id(record, &result.id);
-            let content = content_text(paths::take_first_of(record, &result.content));
+            let content = to_text(paths::take_first_of(record, &result.content));
             self.session.run.push(tool_result(id, content, error), t_ms);
         }
         if let Some(path) = &rule.ended {
             let word = paths::get_at(record, path);
             let word = word.as_deref().and_then(Value::as_str);
-            self.session.reason = word
-                .map(normalize_finish_reason)
-                .or(self.session.reason.take());
+            self.session.reason = word.map(map_reason).or(self.session.reason.take());
         }
         Ok(())
     }
@@ -505,9 +496,8 @@ impl CallRule {
     /// Takes the call out of a record or a list element. The id remains.
     fn take_body(&self, record: &mut Object) -> Result<Body, WireFault> {
         // The name may be the field around the arguments.
-        let arguments =
-            take_alternative(record, &self.arguments).map_or(Value::Null, null_if_empty);
-        let name = match take_alternative(record, &self.name) {
+        let arguments = take_any(record, &self.arguments).map_or(Value::Null, null_if_empty);
+        let name = match take_any(record, &self.name) {
             Some(Value::String(name)) => name,
             // The name of the only field is the name of the tool.
             Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -519,14 +509,14 @@ impl CallRule {
 }
 
 /// Takes the value at the first of several paths that has one. The paths are separated by `|`.
-fn take_alternative(record: &mut Object, alternatives: &str) -> Option<Value> {
+fn take_any(record: &mut Object, alternatives: &str) -> Option<Value> {
     alternatives
         .split('|')
         .find_map(|path| paths::take_at(record, path))
 }
 
 /// Returns the normalized finish reason for the end of a run.
-fn normalize_finish_reason(word: &str) -> String {
+fn map_reason(word: &str) -> String {
     match word {
         "success" | "turn.completed" => "stop".to_owned(),
         "turn.failed" => "error".to_owned(),
@@ -621,7 +611,6 @@ impl RecordReader for LogReader {
             runs.retain(|session| !session.run.events.is_empty());
             runs.sort_by(|a, b| a.place.cmp(&b.place));
         }
-        runs.iter_mut()
-            .for_each(|session| session.emit_file_run(out));
+        runs.iter_mut().for_each(|session| session.emit_single(out));
     }
 }

@@ -38,7 +38,7 @@ impl RunSession {
     }
 
     /// Emits the only run of a file, and resets the session. The default id is the name of the file.
-    pub(crate) fn emit_file_run(&mut self, out: &mut Intake) {
+    pub(crate) fn emit_single(&mut self, out: &mut Intake) {
         let mut session = std::mem::take(self);
         session.id.get_or_insert_with(|| out.stem().to_owned());
         session.emit_run(out);
@@ -83,7 +83,7 @@ impl<T: RunReader + Send> RecordReader for T {
     }
 
     fn finish(&mut self, out: &mut Intake) {
-        self.session().emit_file_run(out);
+        self.session().emit_single(out);
     }
 }
 

@@ -108,7 +108,7 @@ pub(crate) fn read_span_content(value: Value, role: &str) -> SpanContent {
             for list in ["choices", "messages", "message", "output"] {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
                     // Events of spans have a message as text.
-                    let inner = read_span_content(parse_if_json(inner), role);
+                    let inner = read_span_content(parse_json(inner), role);
                     content.messages = inner.messages;
                     content.reason = content.reason.take().or(inner.reason);
                     return content;
@@ -117,9 +117,7 @@ pub(crate) fn read_span_content(value: Value, role: &str) -> SpanContent {
             if object.contains_key("content") || object.contains_key("tool_calls") {
                 object.entry("role").or_insert_with(|| role.into());
             }
-            content
-                .messages
-                .extend(to_openai_message(Value::Object(object)));
+            content.messages.extend(to_message(Value::Object(object)));
         }
         _ => {}
     }
@@ -127,7 +125,7 @@ pub(crate) fn read_span_content(value: Value, role: &str) -> SpanContent {
 }
 
 /// Parses a string as JSON. Other values and other strings are returned unchanged.
-pub(crate) fn parse_if_json(value: Value) -> Value {
+pub(crate) fn parse_json(value: Value) -> Value {
     match value {
         Value::String(text) => records::parse_nested(&text).unwrap_or(Value::String(text)),
         other => other,
@@ -285,7 +283,7 @@ impl TraceRun {
         let Some((open, _)) = at.map(|at| self.open_calls.remove(at)) else {
             return;
         };
-        let content = content_text(message.remove("content"));
+        let content = to_text(message.remove("content"));
         let status = message.get("status").and_then(Value::as_str);
         let error = status.map(|status| status == "error");
         self.add_result(open, content, error, t_ms);
@@ -326,14 +324,14 @@ impl TraceRun {
 const MAX_REMEMBERED_CALLS: usize = 4096;
 
 /// Returns the text of a message content: a string, the joined texts of blocks, or JSON.
-pub(crate) fn content_text(content: Option<Value>) -> String {
+pub(crate) fn to_text(content: Option<Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
         Some(Value::Array(mut parts)) if parts.iter().all(|part| part_text(part).is_some()) => {
             match &mut parts[..] {
                 // The text of a single part is moved, not copied.
-                [Value::Object(only)] => content_text(only.remove("text")),
+                [Value::Object(only)] => to_text(only.remove("text")),
                 _ => parts.iter().filter_map(part_text).collect(),
             }
         }
@@ -347,7 +345,7 @@ pub(crate) fn part_text(part: &Value) -> Option<&str> {
 }
 
 /// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is not a message.
-pub(crate) fn to_openai_message(value: Value) -> Option<Object> {
+pub(crate) fn to_message(value: Value) -> Option<Object> {
     let Value::Object(mut message) = value else {
         return None;
     };
@@ -422,7 +420,7 @@ fn convert_parts(message: &mut Object) {
     }
     if let Some(response) = response {
         message.insert("role".to_owned(), "tool".into());
-        message.insert("content".to_owned(), content_text(Some(response)).into());
+        message.insert("content".to_owned(), to_text(Some(response)).into());
         message.extend(call.map(|id| ("tool_call_id".to_owned(), id)));
         return;
     }

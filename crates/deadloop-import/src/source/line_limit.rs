@@ -20,7 +20,7 @@ const MAX_ESCAPED_BYTES: usize = 8;
 /// # Errors
 /// The line is still too long. Text and call arguments of the model are never cut, since positions refer to them.
 pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> Result<u64, WireFault> {
-    if estimate_entry_bytes(entry) <= max_bytes / MAX_ESCAPED_BYTES {
+    if entry_size(entry) <= max_bytes / MAX_ESCAPED_BYTES {
         return Ok(0);
     }
     let mut cut = 0;
@@ -44,41 +44,36 @@ pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> Result<u64, Wi
 }
 
 /// Estimates the size of all texts and values of an entry, in bytes.
-fn estimate_entry_bytes(entry: &Entry) -> usize {
+fn entry_size(entry: &Entry) -> usize {
     let body_size = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
         Body::ToolResult { content, .. } => content.len(),
-        Body::ToolCall { arguments, .. } => estimate_value_bytes(arguments),
+        Body::ToolCall { arguments, .. } => value_size(arguments),
         _ => 0,
     };
     // Unknown fields may be long too.
     let fields = |fields: &Map<String, Value>| {
-        let value = |(name, value): (&String, &Value)| name.len() + estimate_value_bytes(value);
+        let value = |(name, value): (&String, &Value)| name.len() + value_size(value);
         fields.iter().map(value).sum::<usize>()
     };
     let events = entry.transcript.events.iter();
     let events: usize = events
         .map(|event| body_size(event) + fields(&event.rest) + 64)
         .sum();
-    let labels = entry.labels.as_ref().map_or(0, estimate_value_bytes);
+    let labels = entry.labels.as_ref().map_or(0, value_size);
     events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
 }
 
 /// Estimates the size of a JSON value in bytes, without escapes.
-fn estimate_value_bytes(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 25,
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => {
-            2 + items
-                .iter()
-                .map(|item| estimate_value_bytes(item) + 1)
-                .sum::<usize>()
-        }
+        Value::Array(items) => 2 + items.iter().map(|item| value_size(item) + 1).sum::<usize>(),
         Value::Object(fields) => {
             let fields = fields.iter();
-            let sizes = fields.map(|(name, value)| name.len() + 4 + estimate_value_bytes(value));
+            let sizes = fields.map(|(name, value)| name.len() + 4 + value_size(value));
             2 + sizes.sum::<usize>()
         }
     }

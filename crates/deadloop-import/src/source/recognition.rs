@@ -47,11 +47,7 @@ impl From<WireFault> for UnreadableFile {
 }
 
 /// Rejects a file of a kind that is not a recording.
-fn reject_non_recording(
-    kind: &'static str,
-    what: impl Into<String>,
-    expected: &str,
-) -> UnreadableFile {
+fn non_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> UnreadableFile {
     UnreadableFile {
         fault: WireFault::new(what, expected),
         kind: Some(kind),
@@ -71,7 +67,7 @@ pub(crate) fn open_file(
         _ => broken(&e).into(),
     })?;
     if head.bytes.is_empty() && head.is_whole {
-        return Err(reject_non_recording(
+        return Err(non_recording(
             "empty files",
             "the file is empty",
             "a recording",
@@ -128,7 +124,7 @@ struct FileHead {
     /// Whether the head is the whole file.
     is_whole: bool,
     /// Current size of the head, as an index into [`HEAD_SIZES`].
-    size_index: usize,
+    size: usize,
     rest: Box<dyn BufRead + Send>,
     read_error: Option<io::Error>,
 }
@@ -144,7 +140,7 @@ impl FileHead {
         let mut head = Self {
             bytes: Vec::new(),
             is_whole: false,
-            size_index: 0,
+            size: 0,
             rest: unpack(CountingReader::new(disk, file.progress.clone()))?,
             read_error: None,
         };
@@ -156,9 +152,7 @@ impl FileHead {
     }
 
     fn read_more(&mut self) {
-        let wanted = HEAD_SIZES[self.size_index]
-            .0
-            .saturating_sub(self.bytes.len());
+        let wanted = HEAD_SIZES[self.size].0.saturating_sub(self.bytes.len());
         self.bytes.reserve_exact(wanted);
         let mut more = self.rest.by_ref().take(wanted as u64);
         match more.read_to_end(&mut self.bytes) {
@@ -175,10 +169,10 @@ impl FileHead {
             _ => 1,
         };
         let mut binary = [ZIP_MAGIC, PARQUET_MAGIC, SQLITE_MAGIC].iter();
-        if self.size_index >= last || binary.any(|begin| self.bytes.starts_with(begin)) {
+        if self.size >= last || binary.any(|begin| self.bytes.starts_with(begin)) {
             return false;
         }
-        self.size_index += 1;
+        self.size += 1;
         if !self.is_whole {
             self.read_more();
         }
@@ -186,7 +180,7 @@ impl FileHead {
     }
 
     fn max_records(&self) -> usize {
-        HEAD_SIZES[self.size_index].1
+        HEAD_SIZES[self.size].1
     }
 
     /// Returns a reader of the whole file.
@@ -237,7 +231,7 @@ fn reject_unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
         let expected = format!(
             "a recording of a known format, or {FROM} text where all of it is one answer of a model"
         );
-        return reject_non_recording(kind, kind, &expected);
+        return non_recording(kind, kind, &expected);
     }
     UnreadableFile {
         fault: unknown_format_fault(head),
@@ -298,11 +292,7 @@ fn recognize_shape(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead
         return Ok(source);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(reject_non_recording(
-            "UTF-16 texts",
-            "UTF-16 text",
-            "UTF-8 text",
-        ));
+        return Err(non_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
     }
     if head.starts_with(SQLITE_MAGIC) {
         source.shape = FileShape::Database;
@@ -332,7 +322,7 @@ fn recognize_shape(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead
         // No text of a model has a zero byte.
         if head.contains(&0) {
             let what = "content of no known format";
-            return Err(reject_non_recording("binary files", what, "a recording"));
+            return Err(non_recording("binary files", what, "a recording"));
         }
     }
     Ok(source)
@@ -364,7 +354,7 @@ fn valid_utf8_prefix(head: &[u8]) -> String {
 ///
 /// A bare object begins at the start of its line. Any other object is part of a document.
 fn read_line_objects(head: &FileHead) -> (Vec<Value>, bool) {
-    let mut frames = Frames::new(true, HEAD_SIZES[head.size_index].0);
+    let mut frames = Frames::new(true, HEAD_SIZES[head.size].0);
     let mut lines = head.bytes.split_inclusive(|byte| *byte == b'\n');
     let mut values = Vec::new();
     while values.len() < head.max_records()

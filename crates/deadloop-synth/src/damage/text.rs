@@ -11,18 +11,18 @@ const CONTROL_TOKENS: &[&str] = &[
     "<|endoftext|>",
 ];
 
-const ACKNOWLEDGEMENTS_ZH: &[&str] = &[
+const ACKS_ZH: &[&str] = &[
     "好的，收到您的指令。",
     "我将按照您的要求进行分析。",
     "请稍候。",
 ];
-const ACKNOWLEDGEMENTS_EN: &[&str] = &[
+const ACKS_EN: &[&str] = &[
     "Understood, I will get started.",
     "I will follow your instructions.",
     "One moment, please.",
 ];
-const CONFIRMATIONS_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
-const CONFIRMATIONS_EN: &[&str] = &["I'm done", "I am done", "that's all"];
+const CONFIRM_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
+const CONFIRM_EN: &[&str] = &["I'm done", "I am done", "that's all"];
 
 /// Inserts control tokens, but never inside a tag.
 pub(super) fn insert_control(intact: &str, severity: usize, rng: &mut DamageRng) -> String {
@@ -44,13 +44,7 @@ pub(super) fn replace_by_acknowledgements(
     severity: usize,
     rng: &mut DamageRng,
 ) -> String {
-    select_sentences(
-        intact,
-        severity,
-        rng,
-        [ACKNOWLEDGEMENTS_ZH, ACKNOWLEDGEMENTS_EN],
-        false,
-    )
+    select_sentences(intact, severity, rng, [ACKS_ZH, ACKS_EN], false)
 }
 
 /// Replaces the text by confirmations in the same language.
@@ -59,22 +53,16 @@ pub(super) fn replace_by_confirmations(
     severity: usize,
     rng: &mut DamageRng,
 ) -> String {
-    select_sentences(
-        intact,
-        severity,
-        rng,
-        [CONFIRMATIONS_ZH, CONFIRMATIONS_EN],
-        true,
-    )
+    select_sentences(intact, severity, rng, [CONFIRM_ZH, CONFIRM_EN], true)
 }
 
-/// Returns `severity` sentences in the language of the text, from a random sentence on if `random_start`.
+/// Returns `severity` sentences in the language of the text, from a random sentence on if `random`.
 fn select_sentences(
     intact: &str,
     severity: usize,
     rng: &mut DamageRng,
     lists: [&[&str]; 2],
-    random_start: bool,
+    random: bool,
 ) -> String {
     let chinese = intact
         .chars()
@@ -84,11 +72,7 @@ fn select_sentences(
     } else {
         (lists[1], " ")
     };
-    let from = if random_start {
-        rng.below(list.len())
-    } else {
-        0
-    };
+    let from = if random { rng.below(list.len()) } else { 0 };
     let sentences: Vec<&str> = list
         .iter()
         .cycle()

@@ -4,8 +4,8 @@ use serde_json::{Value as Json, json};
 
 use super::host::{HostTurn, call_turn};
 use super::loops::{InsertedLoop, choose_call_turn, choose_turn, last_fresh_turns};
-use super::rewording::repeat_argument_text;
-use super::{DrawResult, InsertContext};
+use super::rewording::repeat_text;
+use super::{DrawInput, LoopDraw};
 use crate::planted_loops::Rng;
 use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, RecordedEvent};
@@ -22,14 +22,11 @@ fn draw_random_line(words: usize, rng: &mut Rng) -> String {
 }
 
 /// Inserts writes of different documents, each rejected with the same error.
-pub(crate) fn insert_rejected_writes(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
+pub(crate) fn insert_rejected_writes(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
-    let at = choose_turn(context, (place, |_| true), rng)?;
-    let text = context.draw_text(rng)?.to_owned();
-    let count = context.item.repeats.copies.draw(rng);
+    let at = choose_turn(input, (place, |_| true), rng)?;
+    let text = input.draw_text(rng)?.to_owned();
+    let count = input.item.repeats.copies.draw(rng);
     let one = |_| {
         let (title, note) = (rng.between(2, 4), rng.between(8, 20));
         let body =
@@ -38,22 +35,19 @@ pub(crate) fn insert_rejected_writes(
         call_turn("http_request", arguments, &text, true)
     };
     Ok(InsertedLoop {
-        onset: context.host.call_offsets()[at + 1] + 1,
-        ..InsertedLoop::of_calls(context.host, at, 0, (0..count).map(one).collect())
+        onset: input.host.call_offsets()[at + 1] + 1,
+        ..InsertedLoop::of_calls(input.host, at, 0, (0..count).map(one).collect())
     })
 }
 
 /// Inserts reads of a file in overlapping windows, where each round starts some lines later.
 ///
 /// No two calls are equal, but from the second round on every line was read before.
-pub(crate) fn insert_overlapping_windows(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let calls_per_round = context.item.repeats.period.draw(rng);
-    let rounds = context.item.repeats.copies.draw(rng);
+pub(crate) fn insert_overlapping_windows(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let calls_per_round = input.item.repeats.period.draw(rng);
+    let rounds = input.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + calls_per_round;
-    let at = choose_turn(context, (place, |_| true), rng)?;
+    let at = choose_turn(input, (place, |_| true), rng)?;
     let step = rng.between(2 * rounds, 2 * rounds + 20);
     let later = rng.between(1, (step - 1) / rounds);
     let length = step * calls_per_round - later;
@@ -68,8 +62,8 @@ pub(crate) fn insert_overlapping_windows(
     };
     let turns = (0..calls_per_round * rounds).map(one).collect();
     Ok(InsertedLoop {
-        onset: context.host.call_offsets()[at + 1] + calls_per_round,
-        ..InsertedLoop::of_calls(context.host, at, 0, turns)
+        onset: input.host.call_offsets()[at + 1] + calls_per_round,
+        ..InsertedLoop::of_calls(input.host, at, 0, turns)
     })
 }
 
@@ -77,35 +71,29 @@ pub(crate) fn insert_overlapping_windows(
 const MIN_INFORMATIVE_CHARS: usize = 30;
 
 /// Inserts a growing command, which each call repeats once more than the previous call.
-pub(crate) fn insert_growing_command(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let turn = &last_fresh_turns(context.host, at, 1)?[0];
-    let (_, arguments, result, _) = turn.call_and_result().ok_or("no result")?;
+pub(crate) fn insert_growing_command(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let (_, arguments, result, _) = turn.exchange().ok_or("no result")?;
     if result.chars().count() < MIN_INFORMATIVE_CHARS {
         return Err("a result that says nothing");
     }
     let between = rng.choose(&[" && ", "; ", "\n"]).ok_or("no signs")?;
-    let count = context.item.repeats.copies.draw(rng);
-    let all = (2..=count).map(|times| repeat_argument_text(arguments, times, between));
+    let count = input.item.repeats.copies.draw(rng);
+    let all = (2..=count).map(|times| repeat_text(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
     let turns = all.iter();
     let turns = turns.map(|other| turn.clone().without_text().with_arguments(other));
-    Ok(InsertedLoop::of_calls(context.host, at, 1, turns.collect()))
+    Ok(InsertedLoop::of_calls(input.host, at, 1, turns.collect()))
 }
 
 /// Inserts rounds of the last calls, with the plan before each round and a compaction after it.
-pub(crate) fn insert_replans(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let period = context.item.repeats.period.draw(rng);
-    let plan = context.draw_text(rng)?;
-    let mut round = last_fresh_turns(context.host, at, period)?.to_vec();
+pub(crate) fn insert_replans(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let period = input.item.repeats.period.draw(rng);
+    let plan = input.draw_text(rng)?;
+    let mut round = last_fresh_turns(input.host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
         *first = first.clone().with_text(plan);
         for other in others {
@@ -119,22 +107,19 @@ pub(crate) fn insert_replans(
     if let Some(last) = round.last_mut() {
         last.events.push(compaction);
     }
-    let mut kept = context.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at + 1 - period..].clone_from_slice(&round);
-    let copies = context.item.repeats.copies.draw(rng);
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| round.clone()).collect();
     Ok(InsertedLoop {
         kept,
         period: Some(period),
-        ..InsertedLoop::of_calls(context.host, at, period, turns)
+        ..InsertedLoop::of_calls(input.host, at, period, turns)
     })
 }
 
 /// Inserts the same answer to different questions.
-pub(crate) fn insert_same_answers(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
+pub(crate) fn insert_same_answers(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -147,11 +132,11 @@ pub(crate) fn insert_same_answers(
         "Please translate the second paragraph.",
         "How many of them are there in all?",
     ];
-    let at = choose_turn(context, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = context.draw_text(rng)?;
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
     let mut questions = QUESTIONS.to_vec();
     rng.shuffle(&mut questions);
-    let count = context.item.repeats.copies.draw(rng);
+    let count = input.item.repeats.copies.draw(rng);
     let question = |number: usize| {
         let one = questions[number % questions.len()];
         match number / questions.len() {
@@ -159,7 +144,7 @@ pub(crate) fn insert_same_answers(
             again => format!("{one} ({})", again + 1),
         }
     };
-    let mut kept = context.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
@@ -171,20 +156,17 @@ pub(crate) fn insert_same_answers(
     };
     Ok(InsertedLoop {
         kept,
-        ..InsertedLoop::of_turns(context.host, at, 1, (1..=count).map(one).collect())
+        ..InsertedLoop::of_turns(input.host, at, 1, (1..=count).map(one).collect())
     })
 }
 
 /// Inserts turns of the host with the same text before each call.
-pub(crate) fn insert_narration(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_turn(context, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = context.draw_text(rng)?;
-    let count = context.item.repeats.copies.draw(rng);
-    let works = |turn: &&HostTurn| turn.call_and_result().is_some();
-    let own = context.host.turns[at + 1..].iter().take(count);
+pub(crate) fn insert_narration(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let count = input.item.repeats.copies.draw(rng);
+    let works = |turn: &&HostTurn| turn.exchange().is_some();
+    let own = input.host.turns[at + 1..].iter().take(count);
     let own = own.take_while(works);
     let said = |(number, turn): (usize, &HostTurn)| {
         let text = text.replace("{}", &(number + 1).to_string());
@@ -196,6 +178,6 @@ pub(crate) fn insert_narration(
     }
     Ok(InsertedLoop {
         at: at + count,
-        ..InsertedLoop::of_turns(context.host, at, 1, turns)
+        ..InsertedLoop::of_turns(input.host, at, 1, turns)
     })
 }

@@ -5,7 +5,9 @@
 use super::host::{HostTurn, call_turn};
 use super::loops::choose_turn;
 use super::rewording::vary_subjects;
-use super::{DrawResult, InsertContext, InsertHarmlessFn, RunWithInsertion, clean_labels};
+use super::{
+    DrawInput, DrawResult, HarmlessDraw, InsertHarmlessFn, RunWithInsertion, clean_labels,
+};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
 
@@ -17,25 +19,22 @@ pub(crate) struct HarmlessTurns {
 
 /// Replaces a random turn of the host by harmless repetition.
 pub(super) fn insert_harmless(
-    context: &InsertContext<'_>,
+    input: &DrawInput<'_>,
     (reason, insert): (Reason, InsertHarmlessFn),
     rng: &mut Rng,
 ) -> DrawResult<RunWithInsertion> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    let works = |turn: &HostTurn| {
-        turn.call_and_result()
-            .is_some_and(|pair| pair.3 != Some(true))
-    };
-    let at = choose_turn(context, (place, works), rng)?;
-    let instead = insert(context, at, rng)?;
-    let mut turns = context.host.turns[..at].to_vec();
+    let works = |turn: &HostTurn| turn.exchange().is_some_and(|pair| pair.3 != Some(true));
+    let at = choose_turn(input, (place, works), rng)?;
+    let instead = insert(input, at, rng)?;
+    let mut turns = input.host.turns[..at].to_vec();
     let marked = |(nth, turn): (usize, HostTurn)| match nth {
         0 => turn.with_reason(reason, true),
         // An agent that repeats a call does not explain it again.
         _ => turn.without_text().with_reason(reason, false),
     };
     turns.extend(instead.turns.into_iter().enumerate().map(marked));
-    turns.extend_from_slice(&context.host.turns[at + instead.replaced..]);
+    turns.extend_from_slice(&input.host.turns[at + instead.replaced..]);
     Ok(RunWithInsertion {
         turns,
         labels: clean_labels(),
@@ -44,34 +43,23 @@ pub(super) fn insert_harmless(
 }
 
 /// Repeats a call until its answer is ready.
-pub(crate) fn insert_poll(
-    context: &InsertContext<'_>,
-    at: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    repeat_until_result(context, (at, false), rng)
+pub(crate) fn insert_poll(input: &DrawInput<'_>, at: usize, rng: &mut Rng) -> HarmlessDraw {
+    repeat_until_result(input, (at, false), rng)
 }
 
 /// Repeats a call until it succeeds.
-pub(crate) fn insert_retry(
-    context: &InsertContext<'_>,
-    at: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    repeat_until_result(context, (at, true), rng)
+pub(crate) fn insert_retry(input: &DrawInput<'_>, at: usize, rng: &mut Rng) -> HarmlessDraw {
+    repeat_until_result(input, (at, true), rng)
 }
 
 /// Repeats a call until its answer is ready, or until it succeeds. If the text contains `{}`, all answers differ.
 fn repeat_until_result(
-    context: &InsertContext<'_>,
+    input: &DrawInput<'_>,
     (at, fails): (usize, bool),
     rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    let (turn, count) = (
-        &context.host.turns[at],
-        context.item.repeats.copies.draw(rng),
-    );
-    let text = context.draw_text(rng)?;
+) -> HarmlessDraw {
+    let (turn, count) = (&input.host.turns[at], input.item.repeats.copies.draw(rng));
+    let text = input.draw_text(rng)?;
     let before = (1..count).map(|nth| {
         let done = 100 * nth / count;
         turn.with_result(&text.replace("{}", &done.to_string()), Some(fails))
@@ -81,14 +69,10 @@ fn repeat_until_result(
 }
 
 /// Repeats a call for many subjects, each with its own answer.
-pub(crate) fn insert_batch(
-    context: &InsertContext<'_>,
-    at: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    let turn = &context.host.turns[at];
-    let count = context.item.repeats.copies.draw(rng);
-    let (_, arguments, content, error) = turn.call_and_result().ok_or("no result")?;
+pub(crate) fn insert_batch(input: &DrawInput<'_>, at: usize, rng: &mut Rng) -> HarmlessDraw {
+    let turn = &input.host.turns[at];
+    let count = input.item.repeats.copies.draw(rng);
+    let (_, arguments, content, error) = turn.exchange().ok_or("no result")?;
     let (name, others) = vary_subjects(arguments, count - 1).ok_or("arguments without a text")?;
     let mut turns = vec![turn.clone()];
     for (other, arguments) in others {
@@ -105,19 +89,15 @@ pub(crate) fn insert_batch(
 }
 
 /// Repeats a call between turns that make progress.
-pub(crate) fn insert_verification(
-    context: &InsertContext<'_>,
-    at: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    let count = context.item.repeats.copies.draw(rng);
-    let check = &context.host.turns[at];
+pub(crate) fn insert_verification(input: &DrawInput<'_>, at: usize, rng: &mut Rng) -> HarmlessDraw {
+    let count = input.item.repeats.copies.draw(rng);
+    let check = &input.host.turns[at];
     let mut turns = vec![check.clone()];
     for nth in 1..count {
-        let between = context.host.turns.get(at + nth);
+        let between = input.host.turns.get(at + nth);
         let between = between.ok_or("too little of a run after it")?;
-        let pair = between.call_and_result();
-        let gets_on = pair.is_some_and(|pair| context.host.count_turns_with(pair) == 1);
+        let pair = between.exchange();
+        let gets_on = pair.is_some_and(|pair| input.host.count_turns_with(pair) == 1);
         if !gets_on || between.benign.is_some() {
             return Err("turns that do not get on");
         }
@@ -129,12 +109,8 @@ pub(crate) fn insert_verification(
 }
 
 /// Inserts moves over a board, row by row. There are few different actions, but each shows a different board.
-pub(crate) fn insert_moves(
-    context: &InsertContext<'_>,
-    _: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
-    let count = context.item.repeats.copies.draw(rng);
+pub(crate) fn insert_moves(input: &DrawInput<'_>, _: usize, rng: &mut Rng) -> HarmlessDraw {
+    let count = input.item.repeats.copies.draw(rng);
     let wide = rng.between(4, 9);
     let high = count / wide + 4;
     let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
@@ -162,19 +138,15 @@ pub(crate) fn insert_moves(
 }
 
 /// Repeats a tool call with an empty result.
-pub(crate) fn insert_silent_calls(
-    context: &InsertContext<'_>,
-    _: usize,
-    rng: &mut Rng,
-) -> DrawResult<HarmlessTurns> {
+pub(crate) fn insert_silent_calls(input: &DrawInput<'_>, _: usize, rng: &mut Rng) -> HarmlessDraw {
     const CALLS: [(&str, &str, &str); 4] = [
         ("scroll", "direction", "down"),
         ("press_key", "key", "ArrowDown"),
         ("undo", "steps", "1"),
         ("click", "target", "next"),
     ];
-    let count = context.item.repeats.copies.draw(rng);
-    let text = context.draw_text(rng)?;
+    let count = input.item.repeats.copies.draw(rng);
+    let text = input.draw_text(rng)?;
     let (tool, name, value) = rng.choose(&CALLS).ok_or("no calls")?;
     let turn = call_turn(tool, serde_json::json!({*name: value}), text, false);
     let turns = vec![turn; count];

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::{DrawError, script};
+use super::{DrawResult, script};
 use crate::spec::Form;
 use deadloop_corpus::{Benign, Body, Entry, Reason, RecordedEvent, stream, tool_call, tool_result};
 
@@ -82,7 +82,7 @@ impl HostTurn {
 
     /// Returns the call and its result. `None` unless the turn has exactly one call, directly followed by an uncut
     /// result.
-    pub(super) fn call_and_result(&self) -> Option<CallExchange<'_>> {
+    pub(super) fn exchange(&self) -> Option<CallExchange<'_>> {
         let (mut call, mut result) = (None, None);
         for event in &self.events {
             match &event.body {
@@ -165,7 +165,7 @@ pub(crate) struct HostRun {
 
 impl HostRun {
     /// Parses a rendered form of class `run`.
-    pub(super) fn from_script(form: &Form, text: &str) -> Result<Self, DrawError> {
+    pub(super) fn from_script(form: &Form, text: &str) -> DrawResult<Self> {
         let (head, turns) = script::parse_script(text)?;
         Ok(Self {
             source_id: format!("form/{}", form.name),
@@ -230,7 +230,7 @@ impl HostRun {
 
     /// Returns the number of turns with this call and result.
     pub(super) fn count_turns_with(&self, pair: CallExchange<'_>) -> usize {
-        let same = |turn: &&HostTurn| turn.call_and_result() == Some(pair);
+        let same = |turn: &&HostTurn| turn.exchange() == Some(pair);
         self.turns.iter().filter(same).count()
     }
 }

@@ -7,7 +7,7 @@ use deadloop_detect::{Channel, Kind};
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
 use super::rewording::reword_arguments;
-use super::{DrawError, DrawResult, InsertContext, InsertLoopFn, RunWithInsertion};
+use super::{DrawInput, DrawResult, InsertLoopFn, LoopDraw, RunWithInsertion};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
@@ -55,11 +55,11 @@ impl InsertedLoop {
 
 /// Inserts a loop after a random turn of the host.
 pub(super) fn insert_loop(
-    context: &InsertContext<'_>,
+    input: &DrawInput<'_>,
     (kind, insert): (Kind, InsertLoopFn),
     rng: &mut Rng,
 ) -> DrawResult<RunWithInsertion> {
-    let copies = insert(context, rng)?;
+    let copies = insert(input, rng)?;
     let mut turns = copies.kept;
     turns.extend(copies.turns);
     let (channel, end) = match kind {
@@ -69,15 +69,11 @@ pub(super) fn insert_loop(
             turns.iter().map(HostTurn::count_calls).sum(),
         ),
     };
-    let after = turns_after(
-        context.host,
-        copies.at,
-        context.item.repeats.after.draw(rng),
-    )?;
+    let after = turns_after(input.host, copies.at, input.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
     let label = PlantedLabel {
-        class: context.item.repeats.class.name(),
+        class: input.item.repeats.class.name(),
         kind: kind.name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
@@ -99,54 +95,40 @@ pub(super) fn insert_loop(
 /// `place` returns the position of the second copy, from the turn and the number of calls before each turn. The turn
 /// must satisfy `fits` and contain no user message.
 pub(super) fn choose_turn(
-    context: &InsertContext<'_>,
+    input: &DrawInput<'_>,
     (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&HostTurn) -> bool),
     rng: &mut Rng,
-) -> Result<usize, DrawError> {
-    let places = context.host.call_offsets();
+) -> DrawResult<usize> {
+    let places = input.host.call_offsets();
     let may = |at: &usize| {
-        let turn = &context.host.turns[*at];
+        let turn = &input.host.turns[*at];
         let mut events = turn.events.iter();
         let spoken = events.any(|event| matches!(event.body, Body::User(_)));
-        context.onset.contains(place(*at, &places))
-            && !spoken
-            && fits(turn)
-            && turn.benign.is_none()
+        input.onset.contains(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
     };
-    let turns: Vec<usize> = (0..context.host.turns.len()).filter(may).collect();
+    let turns: Vec<usize> = (0..input.host.turns.len()).filter(may).collect();
     let turn = rng.choose(&turns).copied();
     turn.ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
 /// Chooses a random turn with one call and its result, after which the second copy can begin.
-pub(super) fn choose_call_turn(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> Result<usize, DrawError> {
+pub(super) fn choose_call_turn(input: &DrawInput<'_>, rng: &mut Rng) -> DrawResult<usize> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    choose_turn(
-        context,
-        (place, |turn| turn.call_and_result().is_some()),
-        rng,
-    )
+    choose_turn(input, (place, |turn| turn.exchange().is_some()), rng)
 }
 
 /// Returns the last `count` turns up to `at`. Each must have one call with a result, and all calls must be unique in
 /// the run.
-pub(super) fn last_fresh_turns(
-    host: &HostRun,
-    at: usize,
-    count: usize,
-) -> Result<&[HostTurn], DrawError> {
+pub(super) fn last_fresh_turns(host: &HostRun, at: usize, count: usize) -> DrawResult<&[HostTurn]> {
     let from = (at + 1).checked_sub(count);
     let from = from.ok_or("a cycle longer than what stands before it")?;
     let unit = &host.turns[from..=at];
     let fresh = |turn: &HostTurn| {
-        turn.call_and_result()
+        turn.exchange()
             .is_some_and(|pair| host.count_turns_with(pair) == 1)
             && turn.benign.is_none()
     };
-    let calls = unit.iter().filter_map(HostTurn::call_and_result);
+    let calls = unit.iter().filter_map(HostTurn::exchange);
     let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
     if unit.iter().all(fresh) && calls.len() == count {
         Ok(unit)
@@ -156,54 +138,44 @@ pub(super) fn last_fresh_turns(
 }
 
 /// Repeats a call with the same result.
-pub(crate) fn insert_same_result(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    repeat_turns(context, (at, 1), rng)
+pub(crate) fn insert_same_result(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    repeat_turns(input, (at, 1), rng)
 }
 
 /// Repeats a sequence of calls with the same results.
-pub(crate) fn insert_cycle(context: &InsertContext<'_>, rng: &mut Rng) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let period = context.item.repeats.period.draw(rng);
-    repeat_turns(context, (at, period), rng)
+pub(crate) fn insert_cycle(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let period = input.item.repeats.period.draw(rng);
+    repeat_turns(input, (at, period), rng)
 }
 
 /// Repeats the last `period` turns up to `at`, with the same results.
-fn repeat_turns(
-    context: &InsertContext<'_>,
-    (at, period): (usize, usize),
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let unit = last_fresh_turns(context.host, at, period)?;
-    let copies = context.item.repeats.copies.draw(rng);
+fn repeat_turns(input: &DrawInput<'_>, (at, period): (usize, usize), rng: &mut Rng) -> LoopDraw {
+    let unit = last_fresh_turns(input.host, at, period)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| unit.to_vec()).collect();
     Ok(InsertedLoop {
         period: Some(period),
-        ..InsertedLoop::of_calls(context.host, at, period, turns)
+        ..InsertedLoop::of_calls(input.host, at, period, turns)
     })
 }
 
 /// Repeats a call whose results differ immaterially.
-pub(crate) fn insert_identical_call(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let turn = &last_fresh_turns(context.host, at, 1)?[0];
-    let copies = context.item.repeats.copies.draw(rng);
-    let (_, _, content, error) = turn.call_and_result().ok_or("no result")?;
+pub(crate) fn insert_identical_call(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let copies = input.item.repeats.copies.draw(rng);
+    let (_, _, content, error) = turn.exchange().ok_or("no result")?;
     let answers = draw_variants(content, copies, rng);
     let answered = answers.iter().map(|answer| turn.with_result(answer, error));
     let mut turns: Vec<HostTurn> = answered.collect();
-    let mut kept = context.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at] = turns.remove(0);
     Ok(InsertedLoop {
         kept,
         period: Some(1),
-        ..InsertedLoop::of_calls(context.host, at, 1, turns)
+        ..InsertedLoop::of_calls(input.host, at, 1, turns)
     })
 }
 
@@ -234,13 +206,10 @@ fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-pub(crate) fn insert_interleaved(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let count = context.item.repeats.period.draw(rng);
-    let wanted = (context.item.repeats.copies.draw(rng) - 1) * count;
+pub(crate) fn insert_interleaved(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let count = input.item.repeats.period.draw(rng);
+    let wanted = (input.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
         let next = rng.below(count);
@@ -253,16 +222,13 @@ pub(crate) fn insert_interleaved(
     if !all {
         return Err("a call that does not come back");
     }
-    repeat_in_order(context.host, at, count, &drawn)
+    repeat_in_order(input.host, at, count, &drawn)
 }
 
 /// Repeats each of many calls once or twice, in a different order. Most calls are different, but none is new.
-pub(crate) fn insert_aperiodic(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let count = context.item.repeats.period.draw(rng);
+pub(crate) fn insert_aperiodic(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let count = input.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
         let mut round: Vec<usize> = (0..count).collect();
@@ -270,16 +236,11 @@ pub(crate) fn insert_aperiodic(
         drawn.extend(round);
     }
     drawn.truncate(rng.between(count, 2 * count - 1));
-    repeat_in_order(context.host, at, count, &drawn)
+    repeat_in_order(input.host, at, count, &drawn)
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn repeat_in_order(
-    host: &HostRun,
-    at: usize,
-    count: usize,
-    order: &[usize],
-) -> DrawResult<InsertedLoop> {
+fn repeat_in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> LoopDraw {
     let unit = last_fresh_turns(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
@@ -291,17 +252,14 @@ fn repeat_in_order(
 }
 
 /// Repeats a call in different words, with the same error each time.
-pub(crate) fn insert_reworded_calls(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_call_turn(context, rng)?;
-    let turn = &last_fresh_turns(context.host, at, 1)?[0];
-    let (_, arguments, ..) = turn.call_and_result().ok_or("no result")?;
-    let count = context.item.repeats.copies.draw(rng) - 1;
+pub(crate) fn insert_reworded_calls(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let (_, arguments, ..) = turn.exchange().ok_or("no result")?;
+    let count = input.item.repeats.copies.draw(rng) - 1;
     let others = reword_arguments(arguments, count, rng).ok_or("arguments without a text")?;
-    let text = context.draw_text(rng)?;
-    let mut kept = context.host.turns[..=at].to_vec();
+    let text = input.draw_text(rng)?;
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at] = turn.with_result(text, Some(true));
     let turns = others
         .iter()
@@ -309,31 +267,25 @@ pub(crate) fn insert_reworded_calls(
         .collect();
     Ok(InsertedLoop {
         kept,
-        ..InsertedLoop::of_calls(context.host, at, 1, turns)
+        ..InsertedLoop::of_calls(input.host, at, 1, turns)
     })
 }
 
 /// Repeats turns with only text.
-pub(crate) fn insert_monologue(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
-    let at = choose_turn(context, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = context.draw_text(rng)?;
-    let copies = context.item.repeats.copies.draw(rng);
+pub(crate) fn insert_monologue(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = vec![HostTurn::new().with_text(text); copies];
-    Ok(InsertedLoop::of_turns(context.host, at, 1, turns))
+    Ok(InsertedLoop::of_turns(input.host, at, 1, turns))
 }
 
 /// Repeats turns that hand the work over and back.
-pub(crate) fn insert_handoffs(
-    context: &InsertContext<'_>,
-    rng: &mut Rng,
-) -> DrawResult<InsertedLoop> {
+pub(crate) fn insert_handoffs(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     const AGENTS: [&str; 2] = ["planner", "worker"];
-    let at = choose_turn(context, (|at, _: &[usize]| at + 3, |_| true), rng)?;
-    let text = context.draw_text(rng)?;
-    let copies = context.item.repeats.copies.draw(rng);
+    let at = choose_turn(input, (|at, _: &[usize]| at + 3, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let one = |number: usize| {
         let mut turn = HostTurn::new().with_text(text);
         let [from, to] = [number % 2, (number + 1) % 2].map(|at| AGENTS[at].to_owned());
@@ -344,11 +296,11 @@ pub(crate) fn insert_handoffs(
         turn
     };
     let turns = (0..2 * copies).map(one).collect();
-    Ok(InsertedLoop::of_turns(context.host, at, 2, turns))
+    Ok(InsertedLoop::of_turns(input.host, at, 2, turns))
 }
 
 /// Returns the turns of the host after turn `at`, until they contain `calls` calls.
-fn turns_after(host: &HostRun, at: usize, calls: usize) -> Result<Vec<HostTurn>, DrawError> {
+fn turns_after(host: &HostRun, at: usize, calls: usize) -> DrawResult<Vec<HostTurn>> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {
         if made >= calls {

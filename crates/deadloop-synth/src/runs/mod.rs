@@ -31,7 +31,7 @@ use serde_json::{Value as Json, json};
 use super::label::PlantedLabel;
 use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
 use super::stock::{Split, items_of_split};
-use super::transcript::{DrawError, SynthTranscript, derive_seed};
+use super::transcript::{DrawResult, SynthTranscript, derive_seed};
 use super::{MAX_DRAWS, PLANTED_SUFFIX, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 use deadloop_corpus::Reason;
@@ -42,17 +42,19 @@ use loops::InsertedLoop;
 use volatile_values::add_volatile_values;
 
 /// A function that draws the turns of a loop to insert into a host.
-pub(crate) type InsertLoopFn = fn(&InsertContext<'_>, &mut Rng) -> DrawResult<InsertedLoop>;
+pub(crate) type InsertLoopFn = fn(&DrawInput<'_>, &mut Rng) -> LoopDraw;
 
 /// A function that draws harmless turns to replace turns of a host.
-pub(crate) type InsertHarmlessFn =
-    fn(&InsertContext<'_>, usize, &mut Rng) -> DrawResult<HarmlessTurns>;
+pub(crate) type InsertHarmlessFn = fn(&DrawInput<'_>, usize, &mut Rng) -> HarmlessDraw;
 
-/// The result of a random draw, or the reason why it failed.
-type DrawResult<T> = Result<T, DrawError>;
+/// The result of drawing a loop.
+type LoopDraw = DrawResult<InsertedLoop>;
+
+/// The result of drawing harmless turns.
+type HarmlessDraw = DrawResult<HarmlessTurns>;
 
 /// The item and the host of one draw.
-pub(crate) struct InsertContext<'a> {
+pub(crate) struct DrawInput<'a> {
     item: &'a SpecItem,
     /// Range of the second copy's position, in calls, or in turns for loops of turns.
     onset: CountRange,
@@ -73,13 +75,13 @@ impl<'a> Synth<'a> {
     pub(super) fn make_run(
         &self,
         item: &'a SpecItem,
-        index: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, split) = self.start_rng(item, index);
-        let onset = item.onset(index);
+        let (mut rng, split) = self.start_rng(item, nth);
+        let onset = item.onset(nth);
         let draw = |attempt| {
-            let host = self.draw_host(item, (index + attempt, split), &mut rng)?;
-            let spec = InsertContext {
+            let host = self.draw_host(item, (nth + attempt, split), &mut rng)?;
+            let spec = DrawInput {
                 item,
                 onset,
                 host: &host,
@@ -87,26 +89,26 @@ impl<'a> Synth<'a> {
             let planted = draw_insertion(&spec, &mut rng)?;
             Ok((planted, host))
         };
-        let (planted, host) = self.retry_draw((item, &item.id(index)), MAX_DRAWS, draw)?;
-        Ok(self.finish_run(item, (index, split), planted, host))
+        let (planted, host) = self.retry_draw((item, &item.id(nth)), MAX_DRAWS, draw)?;
+        Ok(self.finish_run(item, (nth, split), planted, host))
     }
 
     /// Draws a host. Forms are used in turn.
     fn draw_host(
         &self,
         item: &SpecItem,
-        (index, split): (usize, Split),
+        (nth, split): (usize, Split),
         rng: &mut Rng,
-    ) -> Result<HostRun, DrawError> {
+    ) -> DrawResult<HostRun> {
         if let Some(name) = &item.forms {
             let file = self.stock.forms.get(name.as_str());
             let file = file.ok_or("no forms were read")?;
             let fits =
-                |form: &&super::spec::Form| *form.class == "run" && item.accepts_lang(form.lang());
+                |form: &&super::spec::Form| *form.class == "run" && item.accepts(form.lang());
             let forms: Vec<_> = file.forms.iter().filter(fits).collect();
             let group = |form: &super::spec::Form| form.name.to_string();
             let forms = items_of_split(self.spec, forms, name, split, group);
-            let form = forms.get(index % forms.len().max(1));
+            let form = forms.get(nth % forms.len().max(1));
             let form = form.ok_or("no form of class run")?;
             let text = file.render(form, rng, &[]);
             let text = text.map_err(|_| "a form that cannot be rendered")?;
@@ -120,13 +122,13 @@ impl<'a> Synth<'a> {
     /// Returns the runs of an item's sources that have its languages and one split.
     fn find_runs(&self, item: &SpecItem, split: Split) -> Vec<&'a RealRun> {
         let mut pool: Vec<&RealRun> = Vec::new();
-        for index in &item.sources {
-            let runs = self.stock.runs.get(*index).map_or(&[][..], Vec::as_slice);
-            let fits = |run: &&RealRun| item.accepts_lang(&run.lang);
+        for source in &item.sources {
+            let runs = self.stock.runs.get(*source).map_or(&[][..], Vec::as_slice);
+            let fits = |run: &&RealRun| item.accepts(&run.lang);
             let name = self
                 .spec
                 .sources
-                .get(*index)
+                .get(*source)
                 .map_or("", |source| &source.name);
             let runs = runs.iter().filter(fits).collect();
             let group = |run: &RealRun| run.group.clone();
@@ -138,7 +140,7 @@ impl<'a> Synth<'a> {
     fn finish_run(
         &self,
         item: &'a SpecItem,
-        (index, split): (usize, Split),
+        (nth, split): (usize, Split),
         run: RunWithInsertion,
         host: HostRun,
     ) -> SynthTranscript {
@@ -163,15 +165,12 @@ impl<'a> Synth<'a> {
         events.extend(run.turns.into_iter().flat_map(|turn| turn.events));
         events.push(super::finish_event(reason));
         renumber_calls(&mut events);
-        let seed = derive_seed(
-            self.spec.seed,
-            &["volatile", &item.name, &index.to_string()],
-        );
+        let seed = derive_seed(self.spec.seed, &["volatile", &item.name, &nth.to_string()]);
         let volatile = item.volatile.as_deref().unwrap_or_default();
         add_volatile_values(volatile, &mut events, &mut Rng::new(seed));
         let frame = TranscriptFrame {
             item,
-            id: item.id(index),
+            id: item.id(nth),
             lang: &host.lang,
             split,
         };
@@ -183,7 +182,7 @@ impl<'a> Synth<'a> {
 }
 
 /// Draws the repetition for one host.
-fn draw_insertion(spec: &InsertContext<'_>, rng: &mut Rng) -> DrawResult<RunWithInsertion> {
+fn draw_insertion(spec: &DrawInput<'_>, rng: &mut Rng) -> DrawResult<RunWithInsertion> {
     match spec.item.kind.maker {
         ItemMaker::Harmless(reason, scene) => harmless::insert_harmless(spec, (reason, scene), rng),
         ItemMaker::Loop(kind, scene) => loops::insert_loop(spec, (kind, scene), rng),
@@ -195,14 +194,12 @@ fn draw_insertion(spec: &InsertContext<'_>, rng: &mut Rng) -> DrawResult<RunWith
     }
 }
 
-impl<'a> InsertContext<'a> {
+impl<'a> DrawInput<'a> {
     /// Draws a text of the item or of its kind.
-    fn draw_text(&self, rng: &mut Rng) -> Result<&'a str, DrawError> {
+    fn draw_text(&self, rng: &mut Rng) -> DrawResult<&'a str> {
         let drawn = match &self.item.texts {
             Some(texts) => rng.choose(texts).map(|text| text.as_str()),
-            None => rng
-                .choose(self.item.kind.default_texts())
-                .map(String::as_str),
+            None => rng.choose(self.item.kind.texts()).map(String::as_str),
         };
         drawn.ok_or("no texts")
     }
@@ -248,8 +245,8 @@ fn renumber_calls(events: &mut [RecordedEvent]) {
                 open.push((id.replace(new.clone()), new));
             }
             Body::ToolResult { id, .. } => {
-                if let Some(index) = open.iter().position(|(old, _)| old == id) {
-                    *id = Some(open.remove(index).1);
+                if let Some(nth) = open.iter().position(|(old, _)| old == id) {
+                    *id = Some(open.remove(nth).1);
                 }
             }
             _ => {}

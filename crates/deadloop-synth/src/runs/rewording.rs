@@ -56,11 +56,7 @@ pub(super) fn vary_subjects(
 }
 
 /// Returns the arguments with their text repeated, joined by `separator`. `None` if no argument is a text.
-pub(super) fn repeat_argument_text(
-    arguments: &Json,
-    times: usize,
-    separator: &str,
-) -> Option<Json> {
+pub(super) fn repeat_text(arguments: &Json, times: usize, separator: &str) -> Option<Json> {
     let slot = ArgumentSlot::find(arguments)?;
     Some(slot.with_text(&vec![slot.text(); times].join(separator)))
 }
@@ -183,7 +179,7 @@ mod tests {
     fn a_text_grows_by_a_copy_of_itself() {
         let raw = Json::from("{\"cmd\":\"ls\"}");
         let expected = Json::from("{\"cmd\":\"ls; ls; ls\"}");
-        assert_eq!(repeat_argument_text(&raw, 3, "; "), Some(expected));
-        assert_eq!(repeat_argument_text(&json!({"n": 1}), 2, " "), None);
+        assert_eq!(repeat_text(&raw, 3, "; "), Some(expected));
+        assert_eq!(repeat_text(&json!({"n": 1}), 2, " "), None);
     }
 }

@@ -7,7 +7,7 @@
 
 use serde_json::Value as Json;
 
-use super::DrawError;
+use super::DrawResult;
 use super::host::HostTurn;
 use deadloop_corpus::{Body, Reason, RecordedEvent, tool_call, tool_result};
 
@@ -28,7 +28,7 @@ struct ScriptReader {
 }
 
 /// Parses a script. Returns the events before the first turn, and the turns.
-pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), DrawError> {
+pub(super) fn parse_script(text: &str) -> DrawResult<(Vec<RecordedEvent>, Vec<HostTurn>)> {
     let mut reader = ScriptReader {
         turn_ended: true,
         ..ScriptReader::default()
@@ -61,7 +61,7 @@ pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTu
 }
 
 impl ScriptReader {
-    fn add_directive(&mut self, word: &str, text: &str) -> Result<(), DrawError> {
+    fn add_directive(&mut self, word: &str, text: &str) -> DrawResult<()> {
         if let Some(reason) = Reason::named(word) {
             (self.benign, self.begins_benign) = (Some(reason), true);
             return Ok(());
@@ -104,7 +104,7 @@ impl ScriptReader {
         }
     }
 
-    fn add_call(&mut self, text: &str) -> Result<(), DrawError> {
+    fn add_call(&mut self, text: &str) -> DrawResult<()> {
         let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, "{}"));
         let arguments: Json =
             serde_json::from_str(arguments).map_err(|_| "arguments that are no JSON")?;
@@ -115,7 +115,7 @@ impl ScriptReader {
         Ok(())
     }
 
-    fn add_result(&mut self, text: &str, failed: bool) -> Result<(), DrawError> {
+    fn add_result(&mut self, text: &str, failed: bool) -> DrawResult<()> {
         if self.open_calls.is_empty() {
             return Err("a result without a call");
         }

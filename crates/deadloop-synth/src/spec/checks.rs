@@ -186,10 +186,8 @@ impl ItemContext<'_> {
         let planted = item.source.is_some() && item.forms.is_some();
         let chunks = item.chunks.as_ref();
         let timed = chunks.is_some_and(|chunks| chunks.make_times() || chunks.are_recorded());
-        let foreign = kinds.iter().find(|kind| !stream.supports_fault(**kind));
-        let known = Fault::ALL
-            .into_iter()
-            .filter(|kind| stream.supports_fault(*kind));
+        let foreign = kinds.iter().find(|kind| !stream.allows(**kind));
+        let known = Fault::ALL.into_iter().filter(|kind| stream.allows(*kind));
         let known: Vec<&str> = known.map(Fault::name).collect();
         reject_if! { self.parsed;
             "kind" if kinds.is_empty() => "kind fault without fault", "fault";
@@ -220,7 +218,7 @@ fn has_case(lang: &str) -> bool {
 
 impl SpecStreamKind {
     /// Returns whether the fault can occur in streams of this kind.
-    fn supports_fault(self, fault: Fault) -> bool {
+    fn allows(self, fault: Fault) -> bool {
         use Fault as F;
         use SpecStreamKind::{Arguments, Calls, Events, Name, Tags, Text, Think, Whole};
         let streams: &[Self] = match fault {

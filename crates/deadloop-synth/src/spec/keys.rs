@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::kinds::{ITEM_KINDS, ItemKind};
+use super::kinds::{ItemKind, KINDS};
 
 /// The description of a key, as `--keys` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -46,12 +46,8 @@ pub fn key_texts() -> Vec<KeyText> {
     let mut keys = file.map_or_else(|why| unreachable!("keys.toml: {why}"), |file| file.key);
     for text in keys.iter_mut().filter(|text| text.table == "[[item]]") {
         let has = |kind: &&ItemKind| kind.has_key(&text.key);
-        let kinds: Vec<&str> = ITEM_KINDS
-            .iter()
-            .filter(has)
-            .map(|kind| kind.name)
-            .collect();
-        if kinds.len() < ITEM_KINDS.len() {
+        let kinds: Vec<&str> = KINDS.iter().filter(has).map(|kind| kind.name).collect();
+        if kinds.len() < KINDS.len() {
             text.meaning += &format!(" ({})", kinds.join(", "));
         }
     }

@@ -66,12 +66,12 @@ static DEFAULT_TEXTS: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(||
     texts.unwrap_or_else(|why| unreachable!("texts.toml: {why}"))
 });
 
-/// Defines [`ITEM_KINDS`] with the name, maker, keys, default period and default copies of each kind.
+/// Defines [`KINDS`] with the name, maker, keys, default period and default copies of each kind.
 macro_rules! kinds {
     ($($name:literal: $maker:expr, [$($keys:ident),*], $from:literal to $to:literal,
        $fewest:literal to $most:literal;)+) => {
         /// All kinds of items.
-        pub(crate) static ITEM_KINDS: &[ItemKind] = &[$(ItemKind {
+        pub(crate) static KINDS: &[ItemKind] = &[$(ItemKind {
             name: $name,
             maker: $maker,
             keys: &[COMMON_KEYS, $($keys),*],
@@ -116,14 +116,14 @@ kinds! {
 
 impl ItemKind {
     /// Returns the default texts. Empty if items of the kind have no texts.
-    pub(crate) fn default_texts(&self) -> &'static [String] {
+    pub(crate) fn texts(&self) -> &'static [String] {
         DEFAULT_TEXTS.get(self.name).map_or(&[], Vec::as_slice)
     }
 
     /// Returns whether items of the kind may have this key.
     pub(super) fn has_key(&self, key: &str) -> bool {
         let groups = self.keys.iter().any(|keys| keys.contains(&key));
-        groups || (key == "texts" && !self.default_texts().is_empty())
+        groups || (key == "texts" && !self.texts().is_empty())
     }
 
     /// Returns the default range of the second copy's position.
@@ -140,6 +140,6 @@ pub(super) fn deserialize_kind<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<&'static ItemKind, D::Error> {
     let name = String::deserialize(from)?;
-    let kind = ITEM_KINDS.iter().find(|kind| kind.name == name);
+    let kind = KINDS.iter().find(|kind| kind.name == name);
     kind.ok_or_else(|| D::Error::custom("an unknown kind"))
 }

@@ -171,12 +171,12 @@ impl CorpusSpec {
     }
 
     /// Returns the model name of texts that no model wrote.
-    pub(super) fn default_model(&self) -> &str {
+    pub(super) fn model_name(&self) -> &str {
         self.table.model.as_ref().map_or("handmade", |model| model)
     }
 
     /// Returns whether the model name of a synthetic text is its writer's name with a suffix.
-    pub(super) fn marks_writers(&self) -> bool {
+    pub(super) fn adds_suffix(&self) -> bool {
         self.table.writers != Some(Writers::Kept)
     }
 }
@@ -206,7 +206,7 @@ impl SpecItem {
     }
 
     /// Returns whether the item takes texts of a language. An item without languages takes any text.
-    pub(super) fn accepts_lang(&self, lang: &str) -> bool {
+    pub(super) fn accepts(&self, lang: &str) -> bool {
         self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
     }
 

@@ -28,11 +28,7 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    pub(crate) fn at_line(
-        line: usize,
-        what: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(line: usize, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             line,
             what: what.into(),
@@ -43,19 +39,19 @@ impl SpecError {
     /// Converts a deserialization error of a text that is valid TOML.
     fn from_toml(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
-        let line = line_of_span(text, &span);
+        let line = line_of(text, &span);
         let message = error.message().replace('`', "\"");
         let (what, known) = message.rsplit_once(", expected ").unwrap_or((&message, ""));
         let named = what.split('"').nth(1).unwrap_or_default();
         if what.starts_with("missing field") {
             let expected = expected_value(table_at(text, span.start, true), named);
-            return Self::at_line(line, format!("no {named}"), expected);
+            return Self::new(line, format!("no {named}"), expected);
         }
         if what.starts_with("unknown field") {
             let known = known.trim_start_matches("one of ").replace('"', "");
             let hint = did_you_mean(named, known.split(", "));
             let what = format!("unknown key {named}{hint}");
-            return Self::at_line(line, what, format!("one of {known}"));
+            return Self::new(line, what, format!("one of {known}"));
         }
         let shown = text.get(span.clone()).unwrap_or_default();
         let before = text.get(..span.start).unwrap_or_default();
@@ -71,7 +67,7 @@ impl SpecError {
         let hint = did_you_mean(shown.trim_matches('"'), expected.split(" | "));
         let short: String = shown.chars().take(40).collect();
         let what = format!("{key}{}{hint}", short.replace('\n', " "));
-        Self::at_line(line, what, expected)
+        Self::new(line, what, expected)
     }
 }
 
@@ -105,7 +101,7 @@ fn table_at(text: &str, offset: usize, inclusive: bool) -> &str {
     headers.next().map_or("", |(_, name)| name)
 }
 
-fn line_of_span(text: &str, span: &Range<usize>) -> usize {
+fn line_of(text: &str, span: &Range<usize>) -> usize {
     let before = text.as_bytes().iter().take(span.start);
     1 + before.filter(|byte| **byte == b'\n').count()
 }
@@ -126,7 +122,7 @@ pub(crate) fn parse_toml<T: DeserializeOwned, R>(
 ) -> Result<R, SpecError> {
     let table = DeTable::parse(text).map_err(|e| {
         let what = e.message().trim().replace('\n', ", ");
-        SpecError::at_line(line_of_span(text, &e.span().unwrap_or(0..0)), what, "TOML")
+        SpecError::new(line_of(text, &e.span().unwrap_or(0..0)), what, "TOML")
     })?;
     let read = toml::from_str(text).map_err(|error| SpecError::from_toml(text, &error))?;
     let table = table.get_ref();
@@ -141,10 +137,7 @@ impl<'a> ParsedTable<'a> {
         let list = list.and_then(|(_, list)| list.get_ref().as_array());
         let list = list.into_iter().flat_map(|list| list.iter());
         list.filter_map(move |item| {
-            let (line, table) = (
-                line_of_span(self.text, &item.span()),
-                item.get_ref().as_table()?,
-            );
+            let (line, table) = (line_of(self.text, &item.span()), item.get_ref().as_table()?);
             Some(Self {
                 line,
                 table,
@@ -168,8 +161,8 @@ impl<'a> ParsedTable<'a> {
         expected: impl Into<String>,
     ) -> SpecError {
         let key = self.table.keys().find(|other| other.get_ref() == key);
-        let line = key.map_or(self.line, |key| line_of_span(self.text, &key.span()));
-        SpecError::at_line(line, what, expected)
+        let line = key.map_or(self.line, |key| line_of(self.text, &key.span()));
+        SpecError::new(line, what, expected)
     }
 }
 

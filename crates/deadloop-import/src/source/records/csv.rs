@@ -20,8 +20,8 @@ struct CsvRecords<R> {
     bytes: R,
     place: Place,
     /// Bytes read after the last record.
-    buffer: Vec<u8>,
-    /// Number of the first line in `buffer`.
+    data: Vec<u8>,
+    /// Number of the first line in `data`.
     line: u64,
     ended: bool,
     /// Names of the columns. `None` before the header.
@@ -35,7 +35,7 @@ pub(super) fn read_records(
     CsvRecords {
         bytes,
         place,
-        buffer: Vec::new(),
+        data: Vec::new(),
         line: 1,
         ended: false,
         header: None,
@@ -61,43 +61,39 @@ pub(crate) fn first_rows(bytes: &[u8], max_rows: usize, is_whole: bool) -> Vec<V
 
 impl<R: BufRead> CsvRecords<R> {
     /// Reads until the buffer has a complete row or is too long, or until the file ends.
-    fn fill_buffer(&mut self) -> std::io::Result<()> {
+    fn read_more(&mut self) -> std::io::Result<()> {
         let mut wanted = 0;
         while !self.ended
-            && self.buffer.len() <= MAX_DOCUMENT_BYTES
-            && (self.buffer.len() < wanted || self.needs_more())
+            && self.data.len() <= MAX_DOCUMENT_BYTES
+            && (self.data.len() < wanted || self.needs_more())
         {
             // The doubling bounds how often a long row is scanned.
-            wanted = (self.buffer.len() * 2).max(MIN_READ_BYTES);
-            let more = (wanted - self.buffer.len()) as u64;
-            let read = self
-                .bytes
-                .by_ref()
-                .take(more)
-                .read_to_end(&mut self.buffer)?;
-            let line = self.bytes.read_until(b'\n', &mut self.buffer)?;
+            wanted = (self.data.len() * 2).max(MIN_READ_BYTES);
+            let more = (wanted - self.data.len()) as u64;
+            let read = self.bytes.by_ref().take(more).read_to_end(&mut self.data)?;
+            let line = self.bytes.read_until(b'\n', &mut self.data)?;
             self.ended = read + line == 0;
         }
         Ok(())
     }
 
     fn needs_more(&self) -> bool {
-        self.buffer.trim_ascii().is_empty() || is_open(self.buffer.trim_ascii_start())
+        self.data.trim_ascii().is_empty() || is_open(self.data.trim_ascii_start())
     }
 
     fn next_row(&mut self) -> Option<Result<CsvRow, Problem>> {
-        if let Err(e) = self.fill_buffer() {
+        if let Err(e) = self.read_more() {
             self.ended = true;
-            self.buffer.clear();
+            self.data.clear();
             let fault = broken(&e);
             return Some(Err(fault.at(self.place_at(self.line))));
         }
-        if self.line == 1 && self.buffer.starts_with(BOM) {
-            self.buffer.drain(..BOM.len());
+        if self.line == 1 && self.data.starts_with(BOM) {
+            self.data.drain(..BOM.len());
         }
-        let (end, row) = first_row(&self.buffer, self.line)?;
-        self.line += line_breaks(&self.buffer[..end]);
-        self.buffer.drain(..end);
+        let (end, row) = first_row(&self.data, self.line)?;
+        self.line += line_breaks(&self.data[..end]);
+        self.data.drain(..end);
         Some(Ok(row))
     }
 
@@ -123,7 +119,7 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
                 if self.header.is_none() {
                     // Without the names of the columns, the rows are useless.
                     self.ended = true;
-                    self.buffer.clear();
+                    self.data.clear();
                     let fault = WireFault::new(format!("the header: {what}"), expected);
                     return Some(Err(fault.costing(Cost::Unread).at(place)));
                 }

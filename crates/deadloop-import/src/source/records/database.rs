@@ -14,7 +14,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 
-use super::queries::{PROGRAM_QUERIES, Query};
+use super::queries::{QUERIES, Query};
 use super::{
     MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SQLITE_MAGIC, SourceRecord, SourceRecords,
 };
@@ -53,10 +53,7 @@ pub(crate) fn recognize_database(path: &Path) -> Result<&'static str, WireFault>
 
 /// Lists the formats of readable databases, for messages.
 fn list_formats() -> String {
-    let mut names: Vec<&str> = PROGRAM_QUERIES
-        .iter()
-        .map(|query| query.format.as_str())
-        .collect();
+    let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format.as_str()).collect();
     names.dedup();
     names.join(", ")
 }
@@ -122,7 +119,7 @@ fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     // Old programs did not count pages, so the count may be of another version of the file.
     let counted = number(24) == number(92);
     let reason = u64::from(number(28)) * page;
-    let there = path.metadata().map_or(0, |metadata| metadata.len());
+    let there = path.metadata().map_or(0, |meta| meta.len());
     if counted && there < reason {
         Err(WireFault::new(
             format!("the file ends inside the database: {there} bytes of {reason}"),
@@ -215,7 +212,7 @@ impl DatabaseTables {
             let mut tables = query.tables.iter();
             tables.all(|(table, columns)| self.has_columns(table, columns))
         };
-        let there: Vec<&'static Query> = PROGRAM_QUERIES.iter().filter(all).collect();
+        let there: Vec<&'static Query> = QUERIES.iter().filter(all).collect();
         let format = there.first().map(|query| &query.format);
         there
             .into_iter()
@@ -241,7 +238,7 @@ struct DatabaseRun {
     query: &'static Query,
     key: String,
     /// Data on the run besides its rows.
-    metadata: Object,
+    meta: Object,
 }
 
 struct DatabaseRecords {
@@ -281,17 +278,13 @@ impl DatabaseRecords {
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
             // A run that cannot be read is reported with its rows.
-            let metadata = row_object(row, &names).unwrap_or_default();
+            let meta = row_object(row, &names).unwrap_or_default();
             let key = match row.get_ref(0)? {
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
                 ValueRef::Integer(number) => number.to_string(),
                 _ => String::new(),
             };
-            self.runs.push_back(DatabaseRun {
-                query,
-                key,
-                metadata,
-            });
+            self.runs.push_back(DatabaseRun { query, key, meta });
         }
         Ok(())
     }
@@ -316,7 +309,7 @@ impl DatabaseRecords {
                 return Ok(());
             }
             let record = row_object(row, &names).map(|mut object| {
-                for (name, value) in &run.metadata {
+                for (name, value) in &run.meta {
                     object.entry(name).or_insert_with(|| value.clone());
                 }
                 object
@@ -324,10 +317,10 @@ impl DatabaseRecords {
             self.ready.push_back(json_record(record, place));
         }
         if line == 0 {
-            let mut metadata = run.metadata.clone();
-            metadata.insert("kind".to_owned(), "a session without messages".into());
+            let mut meta = run.meta.clone();
+            meta.insert("kind".to_owned(), "a session without messages".into());
             let place = Place::new(file, 0);
-            self.ready.push_back(json_record(Ok(metadata), place));
+            self.ready.push_back(json_record(Ok(meta), place));
         }
         Ok(())
     }

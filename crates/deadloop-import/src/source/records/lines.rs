@@ -157,13 +157,10 @@ impl<R: BufRead> LineRecords<R> {
     fn finish(&mut self) {
         self.ended = true;
         let last = self.frames.end().map(|frame| frame_content(frame, true));
-        if let Some(last) = self.held_back.take().or(last) {
-            let is_cut = self.is_stream && may_be_cut(&last);
-            let last = if is_cut {
-                Ok(RecordContent::CutLine)
-            } else {
-                last
-            };
+        if let Some(mut last) = self.held_back.take().or(last) {
+            if self.is_stream && may_be_cut(&last) {
+                last = Ok(RecordContent::CutLine);
+            }
             self.ready.push_back(last);
         }
     }

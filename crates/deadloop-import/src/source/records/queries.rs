@@ -27,7 +27,7 @@ struct QueryFile {
 }
 
 /// Queries of all programs.
-pub(crate) static PROGRAM_QUERIES: LazyLock<Vec<Query>> =
+pub(crate) static QUERIES: LazyLock<Vec<Query>> =
     LazyLock::new(|| parse_queries().unwrap_or_default().query);
 
 fn parse_queries() -> Result<QueryFile, toml::de::Error> {
