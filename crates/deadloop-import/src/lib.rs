@@ -58,7 +58,7 @@ fn shell_quote(column: &str) -> Cow<'_, str> {
 pub struct ImportFormat {
     /// The name for `--from`.
     pub name: &'static str,
-    /// One-line help text.
+    /// Help text on one line.
     pub help: &'static str,
 }
 

@@ -25,7 +25,7 @@ use deadloop_stream::wire::WireFault;
 pub(crate) struct ForeignFormat {
     /// Name for `--from`.
     pub(crate) name: &'static str,
-    /// One-line help: the program and the kind of recording.
+    /// Help text on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
     /// Recognition and reading of the format.
     pub(crate) format_reader: FormatReader,

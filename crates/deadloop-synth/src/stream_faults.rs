@@ -94,7 +94,8 @@ fn add_pause(events: &mut [RecordedEvent], rng: &mut Rng) -> f64 {
     pause
 }
 
-/// Draws the calls of one turn and their results, of which `severity` fail or lack a field.
+/// Draws the calls of one turn and their results. As many as `severity` fail or lack a field, unless the request is
+/// intact.
 pub(super) fn damage_calls(
     tools: &[Tool],
     request: &FaultRequest,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One of several equal parts of a corpus. Shard I of N has the I-th file and every N-th file after it, in corpus
+/// A part of a corpus, for parallel work. Shard I of N has the I-th file and every N-th file after it, in corpus
 /// order.
 ///
 /// A shard may be empty.

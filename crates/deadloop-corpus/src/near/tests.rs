@@ -13,7 +13,7 @@ fn sketch(text: &str) -> Option<Sketch> {
 }
 
 /// Returns the Jaccard index by the definition, from sets of strings.
-fn slow(a: &str, b: &str) -> f64 {
+fn slow_likeness(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
         let text: Vec<char> = fold_text(text).collect();
         let width = SHINGLE_CHARS.min(text.len()).max(1);
@@ -128,6 +128,6 @@ proptest! {
     #[test]
     fn likeness_is_that_of_the_sets(a in "[ab \n]{0,60}", b in "[ab \n]{0,60}", cut in 0_usize..60) {
         let near = format!("{}{b}", a.chars().take(cut).collect::<String>());
-        prop_assert_eq!(shingles(&a).likeness(&shingles(&near)), slow(&a, &near));
+        prop_assert_eq!(shingles(&a).likeness(&shingles(&near)), slow_likeness(&a, &near));
     }
 }

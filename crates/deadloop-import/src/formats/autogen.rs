@@ -39,7 +39,7 @@ struct AutoGen {
 }
 
 impl RunReader for AutoGen {
-    const RECORD: &str = "";
+    const RECORD_PATH: &str = "";
 
     fn session(&mut self) -> &mut RunSession {
         &mut self.session

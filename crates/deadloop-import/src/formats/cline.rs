@@ -50,7 +50,7 @@ struct Cline {
 }
 
 impl RunReader for Cline {
-    const RECORD: &str = "";
+    const RECORD_PATH: &str = "";
 
     fn session(&mut self) -> &mut RunSession {
         &mut self.session

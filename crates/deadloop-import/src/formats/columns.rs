@@ -14,7 +14,7 @@ use deadloop_stream::fields::Object;
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Columns {
-    /// One-line help text.
+    /// Help text on one line.
     pub(crate) help: String,
     /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,

@@ -72,7 +72,7 @@ fn strip_cut_line(text: &str) -> &str {
     }
 }
 
-/// Returns whether a line is a prefix of `marker`, or all of it.
+/// Returns whether a line is a non-empty prefix of `marker`.
 fn is_marker_prefix(line: &str, marker: &str) -> bool {
     !line.trim().is_empty() && marker.starts_with(line.trim())
 }

@@ -10,7 +10,7 @@ use deadloop_corpus::{Body, RecordedEvent, tool_call};
 use deadloop_stream::reader::content::{CallPiece, TokenCounts};
 use deadloop_stream::think::{ThinkSplitter, join};
 
-/// One answer (choice) of an unfinished response.
+/// An answer (choice) of an unfinished response.
 pub(crate) struct ResponseChoice {
     pub(crate) index: u64,
     events: Vec<RecordedEvent>,

@@ -26,7 +26,7 @@ use deadloop_stream::wire::WireFault;
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LogFormat {
-    /// One-line help: the program and the kind of recording.
+    /// Help text on one line: the program and the kind of recording.
     pub(crate) help: String,
     /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,

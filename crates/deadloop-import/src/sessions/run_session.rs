@@ -61,7 +61,7 @@ impl RunSession {
 /// A reader of files with one run each.
 pub(crate) trait RunReader {
     /// Path of a record in reported losses.
-    const RECORD: &str = "[]";
+    const RECORD_PATH: &str = "[]";
 
     /// Returns the run of the file so far.
     fn session(&mut self) -> &mut RunSession;
@@ -77,7 +77,7 @@ impl<T: RunReader + Send> RecordReader for T {
     fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         self.add_record(&mut object, out)?;
-        out.losses.add_fields(T::RECORD, &object);
+        out.losses.add_fields(T::RECORD_PATH, &object);
         self.session().begin_at(place);
         Ok(())
     }
@@ -126,7 +126,7 @@ impl Conversation {
         self.push(Body::User(text), t_ms);
     }
 
-    /// Adds a system prompt, of which only the length in chars and the hash are kept.
+    /// Adds a system prompt. Only its length in chars and its hash are kept.
     pub(crate) fn add_system(&mut self, text: &str, t_ms: Option<f64>) {
         if !text.is_empty() {
             let event = system_event(text);

@@ -12,12 +12,12 @@ use super::values::{
 };
 
 deadloop_detect::words! {
-    /// How the model of a synthetic text is named.
+    /// Naming of a synthetic text's model.
     pub(crate) enum Writers {
         Marked = "marked",
         Kept = "kept",
     }
-    /// Which transcripts are taken from a source.
+    /// Filter of the transcripts of a source.
     pub(crate) enum SourceFilter {
         Clean = "clean",
         All = "all",
@@ -48,7 +48,7 @@ deadloop_detect::words! {
         Ids = "ids",
         Dates = "dates",
     }
-    /// How the copies of a loop differ.
+    /// Kind of differences between the copies of a loop.
     pub(crate) enum DriftKind {
         Counter = "counter",
         Fill = "fill",
@@ -61,7 +61,7 @@ deadloop_detect::words! {
         /// Shuffled statements of the unit, joined by phrases of doubt.
         Circle = "circle",
     }
-    /// How a text is cut into chunks.
+    /// Unit of the chunks into which a text is cut.
     pub(crate) enum ChunkKind {
         Chars = "chars",
         Tokens = "tokens",

@@ -25,7 +25,7 @@ pub(super) fn read_records(
     }
 }
 
-/// What a byte means for the current value.
+/// Role of a byte for the current value.
 enum ScanStep {
     /// The byte is outside any value.
     Skip,
