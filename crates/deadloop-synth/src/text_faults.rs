@@ -166,7 +166,7 @@ pub(super) fn damage_delivery(
     })
 }
 
-fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
+fn to_events(deliveries: &[Delivery]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivery| {
         let mut event = RecordedEvent::new(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));
@@ -174,5 +174,5 @@ fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
         event.rest.insert("position".into(), position);
         event
     };
-    row.iter().map(event).collect()
+    deliveries.iter().map(event).collect()
 }

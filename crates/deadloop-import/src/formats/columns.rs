@@ -18,7 +18,7 @@ pub(crate) struct Columns {
     pub(crate) help: String,
     /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
-    /// List fields of a document that hold its records.
+    /// Paths of the lists in a document that hold its records.
     pub(super) records: Vec<String>,
     /// Paths of each part of a record. The first path with a value is used.
     pub(super) text: Vec<String>,

@@ -218,7 +218,7 @@ impl ResponseStreams {
         place: &Place,
         out: &mut Intake,
     ) {
-        let at = self.response_at(&content, place, out);
+        let at = self.find_or_begin(&content, place, out);
         let mut response = self.open.remove(at);
         response.add(content, payload, place, out, self.family.tags);
         if response.ended {
@@ -229,7 +229,7 @@ impl ResponseStreams {
     }
 
     /// Returns the index in `open` of the response for an object. Begins a response if necessary.
-    fn response_at(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
+    fn find_or_begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
         let found = if content.begins {
             None
         } else {

@@ -34,7 +34,7 @@ pub(crate) struct LogFormat {
     likely: bool,
     /// A required field of every document.
     needed: String,
-    /// List fields of a document that hold its records. If empty, the document is the record.
+    /// Paths of the lists in a document that hold its records. If empty, the document is the record.
     records: Vec<String>,
     /// Whether each document is a run. Otherwise a run is all records of a file with the same id.
     whole: bool,

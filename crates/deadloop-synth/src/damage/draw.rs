@@ -18,13 +18,13 @@ impl DamageRng {
         }
     }
 
-    /// Returns a random number below `end`, or 0 if `end` is 0.
-    pub(super) fn below(&mut self, end: usize) -> usize {
+    /// Returns a random number below `bound`, or 0 if `bound` is 0.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
         self.counter += 1;
         let number = xxh3_64_with_seed(&self.counter.to_le_bytes(), self.seed);
         // The upper half of the product of two 64-bit numbers is below the second number.
-        let end = end as u64;
-        usize::try_from((u128::from(number) * u128::from(end)) >> 64).unwrap_or(0)
+        let bound = bound as u64;
+        usize::try_from((u128::from(number) * u128::from(bound)) >> 64).unwrap_or(0)
     }
 
     /// Returns a random item. `None` if there are no items.
