@@ -1,13 +1,13 @@
-//! Transcripts: their type, their files and labels, and near-duplicates.
+//! Transcripts: the type, corpora on disk, and near-duplicates.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the type, its events, its JSON | `transcript/` |
 //! | a corpus on disk, reading and writing | `files/` |
-//! | what readers of foreign formats share with it | [`files`] |
-//! | thinking in tags, separated from the answer | `think` of deadloop-stream |
+//! | file readers that importers share | [`files`] |
+//! | splitting `<think>` tags off the answer | `think` of deadloop-stream |
 //! | near-duplicates | `near/` |
-//! | options, as messages name them | [`option`] |
+//! | command options in messages | [`option`] |
 //!
 //! [`Corpus::open`] opens a folder or file, [`Corpus::raws`] reads it in order without decoding, [`Corpus::parse`]
 //! decodes one record and may run on any thread. This crate does not interpret labels: [`Entry::labels`] is only passed

@@ -1,9 +1,9 @@
-//! [`RunOption`]: an option of a command, as messages name it.
+//! [`RunOption`]: the name of a command option in messages.
 
 use std::fmt::{Display, Formatter};
 use std::sync::OnceLock;
 
-/// An option that a message names: by its key, `out`, or by the caller's name for it.
+/// A command option that a message names, displayed as its key or as the caller spells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunOption(&'static str);
 
@@ -14,7 +14,7 @@ macro_rules! options {
             pub const $name: RunOption = RunOption($key);
         )*
 
-        /// The keys of all options.
+        /// Keys of all options.
         pub const KEYS: &[&str] = &[$($key),*];
     };
 }
@@ -31,17 +31,17 @@ options! {
     WHERE "where"
 }
 
-/// The caller's names of options.
-static NAMES: OnceLock<fn(&str) -> String> = OnceLock::new();
+/// Function of the caller that spells an option from its key.
+static OPTION_FORMATTER: OnceLock<fn(&str) -> String> = OnceLock::new();
 
-/// Sets the caller's names of options, from their keys: `--out` from `out`. Only the first call has an effect.
-pub fn name_options(names: fn(&str) -> String) {
-    NAMES.get_or_init(|| names);
+/// Sets how messages spell an option, from its key (such as `--out` from `out`). Only the first call has an effect.
+pub fn name_options(format_name: fn(&str) -> String) {
+    OPTION_FORMATTER.get_or_init(|| format_name);
 }
 
 impl Display for RunOption {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        match NAMES.get() {
+        match OPTION_FORMATTER.get() {
             Some(name) => f.write_str(&name(self.0)),
             None => write!(f, "`{}`", self.0),
         }

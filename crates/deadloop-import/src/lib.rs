@@ -6,14 +6,14 @@
 //! | the selected files, their formats, their records | [`source`] |
 //! | the meaning of a record of each format | `formats/<name>.toml`, `formats/<name>.rs` |
 //! | paths of fields | `paths` |
-//! | responses put together from the chunks of a stream | `responses` |
+//! | responses assembled from the chunks of a stream | `responses` |
 //! | sessions of agents and chats | `sessions` |
-//! | finish reasons in the words of OpenAI's API | `deadloop_stream::reasons` |
-//! | losses, counted by name | [`losses`] |
+//! | finish reasons, normalized to OpenAI's names | `deadloop_stream::reasons` |
+//! | unmapped fields, counted by path | [`losses`] |
 //!
-//! Every record is used, passed over or rejected. Every transcript is returned, counted as empty, or rejected. Every
-//! rejection is one [`Problem`] with its place. A file without output of a model is a problem if the caller named the
-//! file. In a folder, such files are passed over and counted by kind.
+//! Every record is used, skipped or rejected. Every transcript is returned, counted as empty, or rejected. Every
+//! rejection is one [`Problem`] with its file and line. A file without model output is a problem if the caller named the
+//! file. Such files inside a folder are skipped and counted by kind.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
@@ -35,7 +35,7 @@ mod sessions;
 pub mod source;
 
 use deadloop_stream::wire::WireFault;
-use formats::{FOREIGN, deadloop, table};
+use formats::{FORMATS, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
 use reader::{ForeignFormat, Intake, RecordReader};
@@ -43,8 +43,8 @@ use source::files::{FileStamp, SourceFile, SourceFiles, absolute_path};
 use source::records::SourceRecords;
 use source::{line_limit, recognition, records};
 
-/// Quotes a column for a shell, if necessary.
-fn quote(column: &str) -> Cow<'_, str> {
+/// Quotes a column name for the shell, if necessary.
+fn shell_quote(column: &str) -> Cow<'_, str> {
     let plain = |char: char| char.is_alphanumeric() || "_-.".contains(char);
     if column.chars().all(plain) {
         column.into()
@@ -53,47 +53,47 @@ fn quote(column: &str) -> Cow<'_, str> {
     }
 }
 
-/// A format of recordings.
+/// A recording format that the import can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ImportFormat {
     /// The name for `--from`.
     pub name: &'static str,
-    /// The help on one line.
+    /// Help text on one line.
     pub help: &'static str,
 }
 
-/// Iterates over every format, in the order of the registry.
+/// Iterates over all importable formats, in display order.
 pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
-    let formats = FOREIGN.iter();
+    let formats = FORMATS.iter();
     formats.map(|entry| ImportFormat {
         name: entry.name,
         help: entry.help,
     })
 }
 
-/// Counts of files, records or transcripts of the input. Each is used, empty or rejected.
+/// Counts of the files, records or transcripts of the input. Each item is used, empty or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportTally {
-    /// The number in the input.
+    /// Number of items in the input.
     pub seen: u64,
-    /// The number without output of a model (text, call or result): files of a folder that are not recordings, records
-    /// that are passed over, and transcripts without text.
+    /// Number of items without model output (text, tool calls or tool results), such as files in a folder that are not
+    /// recordings, skipped records, and transcripts without text.
     pub empty: u64,
-    /// The number with a [`Problem`].
+    /// Number of items with a [`Problem`].
     pub rejected: u64,
 }
 
 impl ImportTally {
-    /// Returns the number of used ones.
+    /// Returns the number of used items.
     pub fn used(self) -> u64 {
         self.seen - self.empty - self.rejected
     }
 }
 
-/// Counts of the input so far. The sum of `rejected` is the number of problems.
+/// Counts of the input so far. All `rejected` counts together are the number of problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
-    /// Files that were named or found in folders.
+    /// Files that the caller named or that were found in folders.
     pub files: ImportTally,
     /// Records (lines, chunks, documents, members of archives) of the used files.
     pub records: ImportTally,
@@ -103,10 +103,10 @@ pub struct ImportCounts {
 
 /// An iterator over the transcripts of recordings, in order and in bounded memory.
 ///
-/// The iterator holds one record, and the responses of a stream that have not ended.
+/// Only one record and the unfinished responses of a stream are in memory.
 pub struct Import {
-    /// The format of all files. `None` to recognize the format of each file.
-    chosen: Option<&'static ForeignFormat>,
+    /// The format chosen by the caller. `None` to recognize the format of each file.
+    chosen_format: Option<&'static ForeignFormat>,
     files: SourceFiles,
     open: Option<OpenSource>,
     out: Intake,
@@ -114,51 +114,54 @@ pub struct Import {
     ids: Ids,
     repeated: u64,
     counts: ImportCounts,
-    /// The files of folders that were passed over, by kind: the number, and one example.
+    /// Number of skipped files in folders by kind, each with an example.
     passed: BTreeMap<String, (u64, PathBuf)>,
-    /// Guesses on the columns of tables, as the options that would set them, with the number of files.
+    /// Number of files for each set of guessed table columns, spelled as command-line options.
     guessed: BTreeMap<String, u64>,
-    /// The reason for each recognized format.
+    /// Reason for the recognition of each format.
     reasons: BTreeMap<&'static str, &'static str>,
-    /// The files without changes since an earlier import.
+    /// Files that have not changed since an earlier import.
     unchanged: HashSet<PathBuf>,
-    /// The opened files, with their stamps at that time.
+    /// Opened files, with their stamps at that time.
     sources: BTreeMap<PathBuf, FileStamp>,
 }
 
-/// The kind of files that are passed over because they have not changed.
-const UNCHANGED_FILES: &str = "files that were read before, and are as they were";
+/// The kind under which unchanged files are counted.
+const UNCHANGED_KIND: &str = "files that were read before, and are as they were";
 
 /// An open file with its reader.
 struct OpenSource {
     format: &'static ForeignFormat,
     reader: Box<dyn RecordReader>,
-    /// The records. `None` once the file has ended.
+    /// Remaining records. `None` once the file has ended.
     records: Option<SourceRecords>,
-    /// The folder whose files share the reader and the names. `None` for a single file.
+    /// The folder whose files share the reader and the id prefix. `None` for a single file.
     folder: Option<(u64, PathBuf)>,
-    /// The place of the file's beginning, and whether the file has to be a recording.
+    /// Start of the file, for messages about the whole file.
     place: Place,
-    strict: bool,
-    /// The numbers of records, of unused records, and of transcripts with text.
+    /// Whether a file that is not a recording is an error.
+    is_required: bool,
+    /// Number of records read so far.
     records_seen: u64,
-    not_used: u64,
-    found: u64,
+    /// Number of records that were skipped or rejected.
+    unused_records: u64,
+    /// Number of transcripts with text.
+    transcripts: u64,
 }
 
 impl Import {
-    /// Finds the files: named ones, and all in folders, in the order of their names.
+    /// Finds the input: the files that `paths` name, and all files in the folders, sorted by name.
     ///
     /// # Errors
-    /// A format that does not exist, a text field for a format with fixed columns, or a path that does not exist.
+    /// The format does not exist, a text column is set for a format with fixed columns, or a path does not exist.
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
         // The only format with columns of any name.
         let columns = table::ENTRY.name;
         if options.from.as_deref() == Some("huggingface") {
-            // The former name of the format, when it read little else.
+            // The former name of the format.
             options.from = Some(columns.to_owned());
         }
-        if let Some((option, field)) = options.fields.first() {
+        if let Some((option, field)) = options.fields.first_set() {
             let from = options.from.get_or_insert_with(|| columns.to_owned());
             if let Some(file) = &options.format {
                 *from = file.display().to_string();
@@ -173,7 +176,7 @@ impl Import {
         let chosen = match (&options.format, &options.from) {
             (Some(path), _) => Some(formats::read_format_file(path)?),
             (None, Some(name)) => Some(recognition::find_format(name).ok_or_else(|| {
-                let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
+                let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
                 let names = names.join(", ");
                 format!("unknown format {name:?}; expected one of {names}")
             })?),
@@ -185,7 +188,7 @@ impl Import {
             sources: BTreeMap::new(),
             files,
             out: Intake::new(options),
-            chosen,
+            chosen_format: chosen,
             open: None,
             ready: VecDeque::new(),
             ids: Ids::default(),
@@ -197,39 +200,39 @@ impl Import {
         })
     }
 
-    /// Returns the files of folders that are not recordings: the kind, the number, and one example.
+    /// Returns the skipped files of folders: the kind, the number of files, and one example.
     pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
     }
 
-    /// Returns the opened files by absolute path, with their stamps at that time.
+    /// Returns the absolute paths of the opened files, with their stamps at that time.
     pub fn sources(&self) -> &BTreeMap<PathBuf, FileStamp> {
         &self.sources
     }
 
-    /// Returns the guesses on columns of tables, as the options that would set them, with the number of files.
+    /// Returns the guessed table columns, spelled as command-line options, each with its number of files.
     pub fn guessed(&self) -> impl Iterator<Item = (&str, u64)> {
         let guessed = self.guessed.iter();
         guessed.map(|(options, files)| (options.as_str(), *files))
     }
 
-    /// Returns the reason for a recognized format. `None` if the caller chose it.
+    /// Returns the reason why a format was recognized. `None` if the caller chose the format.
     pub fn reason_for(&self, format: &str) -> Option<&'static str> {
         self.reasons.get(format).copied()
     }
 
-    /// Returns the counts so far. They are complete after the last transcript.
+    /// Returns the counts so far. They are final after the last transcript.
     pub fn counts(&self) -> ImportCounts {
         self.counts
     }
 
-    /// Returns the number of transcripts rejected for an id that occurred before.
+    /// Returns the number of transcripts that were rejected because of a repeated id.
     pub fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// Returns the fields that the transcripts so far do not contain.
+    /// Returns the fields that were not mapped so far.
     pub fn losses(&self) -> &Losses {
         &self.out.losses
     }
@@ -239,9 +242,9 @@ impl Import {
         &self.out.warnings
     }
 
-    /// Returns the number of warnings, including those after the stored ones.
+    /// Returns the number of all warnings, stored or not.
     pub fn warned(&self) -> u64 {
-        self.out.warned
+        self.out.warning_count
     }
 
     /// Returns the recognized formats, each with its number of files.
@@ -250,26 +253,26 @@ impl Import {
         met.map(|(name, files)| (*name, *files))
     }
 
-    /// Returns the corpora among the input, with their paths.
+    /// Returns the corpora in the input, with their paths.
     ///
-    /// The import reads only their transcripts. The caller may copy their other files.
+    /// The import reads only their transcripts. The caller may copy the other files.
     pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
         let corpora = self.files.corpora.iter();
         corpora.map(|(path, corpus)| (path.as_path(), corpus))
     }
 
-    /// Returns the bytes read from disk so far, before decompression.
+    /// Returns the number of bytes read from disk so far, before decompression.
     pub fn bytes_read(&self) -> u64 {
         self.files.progress.get()
     }
 
-    /// Returns the bytes on disk of all files.
+    /// Returns the size on disk of all files, in bytes.
     pub fn total_bytes(&self) -> u64 {
-        self.files.total
+        self.files.total_bytes
     }
 
-    /// Reads the next record or opens the next file. Returns `false` at the end.
-    fn step(&mut self) -> bool {
+    /// Reads the next record or opens the next file. Returns `false` at the end of the input.
+    fn read_next(&mut self) -> bool {
         let next = self
             .open
             .as_mut()
@@ -279,13 +282,13 @@ impl Import {
             return true;
         }
         let next = self.files.next();
-        let folder = next.as_ref().map(SourceFile::folder);
+        let folder = next.as_ref().map(SourceFile::folder_key);
         if let Some(mut open) = self.open.take() {
             open.records = None;
             if open.folder.is_some() && open.folder == folder {
                 self.open = Some(open)
             } else {
-                self.close(open)
+                self.close_source(open)
             }
         }
         self.collect_transcripts();
@@ -297,18 +300,18 @@ impl Import {
         true
     }
 
-    /// Opens a file and creates its reader, or refuses the file or passes over it.
+    /// Opens a file and creates its reader. The file may also be rejected or skipped.
     fn open_file(&mut self, file: SourceFile) {
-        let strict = file.is_required();
+        let is_required = file.is_required();
         if self.unchanged.contains(file.path.as_path()) {
-            return self.pass_over(UNCHANGED_FILES.to_owned(), &file.path);
+            return self.skip_file(UNCHANGED_KIND.to_owned(), &file.path);
         }
         let stamp = FileStamp::read(&file.path);
         let source = stamp.map(|stamp| (absolute_path(&file.path), stamp));
         self.sources.extend(source);
-        let opened = match recognition::open(&file, self.chosen) {
+        let opened = match recognition::open_file(&file, self.chosen_format) {
             Ok(opened) => opened,
-            Err(refused) => return self.refuse(refused, &file.path, strict),
+            Err(refused) => return self.reject(refused, &file.path, is_required),
         };
         let (format, records) = (opened.format, opened.records);
         *self.out.formats.entry(format.name).or_default() += 1;
@@ -316,78 +319,79 @@ impl Import {
             self.reasons.insert(format.name, certainty.reason());
         }
         if let Some(mut open) = self.open.take() {
-            if open.format.name == format.name && !opened.several {
+            if open.format.name == format.name && !opened.has_several_records {
                 open.records = Some(records);
                 self.open = Some(open);
                 return;
             }
-            self.close(open);
+            self.close_source(open);
         }
-        let whole = format.whole_folder && !opened.several;
+        let whole = format.whole_folder && !opened.has_several_records;
         let stem = file.stem(whole);
-        self.out.begin(format.name, stem, file.corpus.clone());
+        self.out.begin_file(format.name, stem, file.corpus.clone());
         self.open = Some(OpenSource {
             format,
             reader: format.create_reader(),
             records: Some(records),
-            folder: whole.then(|| file.folder()),
+            folder: whole.then(|| file.folder_key()),
             place: file.place(0),
-            strict,
+            is_required,
             records_seen: 0,
-            not_used: 0,
-            found: 0,
+            unused_records: 0,
+            transcripts: 0,
         });
     }
 
-    /// Refuses a file that cannot be read. In a folder, a file that is not a recording is passed over.
-    fn refuse(&mut self, refused: recognition::UnreadableFile, path: &Arc<PathBuf>, strict: bool) {
-        match refused.kind {
-            Some(kind) if !strict => self.pass_over(kind.to_owned(), path),
+    /// Rejects a file that cannot be read. In a folder, a file that is not a recording is skipped instead.
+    fn reject(&mut self, file: recognition::UnreadableFile, path: &Arc<PathBuf>, strict: bool) {
+        match file.kind {
+            Some(kind) if !strict => self.skip_file(kind.to_owned(), path),
             _ => {
                 self.counts.files.rejected += 1;
                 let place = Place::new(Arc::clone(path), 0);
-                self.ready.push_back(Err(refused.fault.at(place)));
+                self.ready.push_back(Err(file.fault.at(place)));
             }
         }
     }
 
-    fn pass_over(&mut self, kind: String, path: &Path) {
+    fn skip_file(&mut self, kind: String, path: &Path) {
         self.counts.files.empty += 1;
         let passed = self.passed.entry(kind);
         passed.or_insert_with(|| (0, path.to_owned())).0 += 1;
     }
 
-    /// Ends a file. A file without output of a model counts as unused.
-    fn close(&mut self, mut open: OpenSource) {
-        open.reader.end(&mut self.out);
-        open.found += self.collect_transcripts();
-        let guessed = std::mem::take(&mut self.out.guessed);
+    /// Finishes a file. A file without model output counts as unused.
+    fn close_source(&mut self, mut open: OpenSource) {
+        open.reader.finish(&mut self.out);
+        open.transcripts += self.collect_transcripts();
+        let guessed = std::mem::take(&mut self.out.column_guesses);
         let no_output = self.out.no_output.take();
-        if !guessed.is_empty() && open.found > 0 {
+        if !guessed.is_empty() && open.transcripts > 0 {
             let options = guessed.iter();
-            let options = options.map(|(option, column)| format!("{option} {}", quote(column)));
+            let options =
+                options.map(|(option, column)| format!("{option} {}", shell_quote(column)));
             let options = options.collect::<Vec<_>>().join(" ");
             *self.guessed.entry(options).or_default() += 1;
         }
         // An empty transcript in deadloop's own format is valid, and a known problem is not repeated.
         let is_own = open.format.name == deadloop::ENTRY.name;
-        let is_reported = open.not_used > self.out.passed_records;
-        if open.found > 0 || is_own || is_reported {
+        let is_reported = open.unused_records > self.out.skipped_records;
+        if open.transcripts > 0 || is_own || is_reported {
             return;
         }
-        self.counts.records.empty += open.records_seen - open.not_used;
-        if !open.strict {
+        self.counts.records.empty += open.records_seen - open.unused_records;
+        if !open.is_required {
             let kind = format!("{}: nothing of a model in them", open.format.name);
-            return self.pass_over(kind, &open.place.file);
+            return self.skip_file(kind, &open.place.file);
         }
         self.counts.files.rejected += 1;
         let fault = no_output.unwrap_or_else(|| self.no_output_fault(&open));
         self.ready.push_back(Err(fault.at(open.place)));
     }
 
-    /// Describes a file without output of a model.
+    /// Describes a file without model output.
     fn no_output_fault(&self, open: &OpenSource) -> WireFault {
-        let passed = self.out.passed.iter().take(8);
+        let passed = self.out.skipped_kinds.iter().take(8);
         let passed: Vec<String> = passed.map(|(what, n)| format!("{what} {n}")).collect();
         let kinds = match passed.join(", ") {
             kinds if kinds.is_empty() => kinds,
@@ -409,11 +413,11 @@ impl Import {
         // A notice is not counted as a record, wherever the file is cut.
         if let Ok(notice) = &record
             && let Some((what, expected)) = match notice.content {
-                records::RecordContent::Torn => Some((
+                records::RecordContent::CutLine => Some((
                     "the file ends inside this line of a stream",
                     "a whole line; what came before it is used, as where a file ends between two lines",
                 )),
-                records::RecordContent::HalfPair => Some((
+                records::RecordContent::LoneSurrogate => Some((
                     "half an emoji (a lone surrogate)",
                     "Unicode text; it is read as U+FFFD",
                 )),
@@ -428,27 +432,27 @@ impl Import {
         };
         self.counts.records.seen += 1;
         open.records_seen += 1;
-        self.out.passes = false;
+        self.out.record_skipped = false;
         let taken = record.and_then(|record| {
             let place = record.place.clone();
-            let taken = open.reader.take(record, &mut self.out);
+            let taken = open.reader.take_record(record, &mut self.out);
             taken.map_err(|fault| fault.at(place))
         });
         let failed = taken.is_err();
         if let Err(problem) = taken {
             self.counts.records.rejected += 1;
-            open.not_used += 1;
-            open.reader.gap();
+            open.unused_records += 1;
+            open.reader.record_gap();
             self.ready.push_back(Err(problem));
         }
         let empty = self.out.empty;
         let found = self.collect_transcripts();
-        open.found += found;
+        open.transcripts += found;
         // The record has no kept field, or its answers have no text.
-        if !failed && found == 0 && (self.out.passes || empty > 0) {
+        if !failed && found == 0 && (self.out.record_skipped || empty > 0) {
             self.counts.records.empty += 1;
-            self.out.passed_records += 1;
-            open.not_used += 1;
+            self.out.skipped_records += 1;
+            open.unused_records += 1;
         }
         self.open = Some(open);
     }
@@ -458,7 +462,7 @@ impl Import {
         let empty = std::mem::take(&mut self.out.empty);
         self.counts.transcripts.seen += empty;
         self.counts.transcripts.empty += empty;
-        let mut entries = std::mem::take(&mut self.out.found);
+        let mut entries = std::mem::take(&mut self.out.entries);
         let found = entries.len() as u64;
         for entry in entries.drain(..) {
             self.counts.transcripts.seen += 1;
@@ -468,14 +472,14 @@ impl Import {
             self.counts.transcripts.rejected += u64::from(fits.is_err());
             self.ready.push_back(fits);
         }
-        self.out.found = entries;
+        self.out.entries = entries;
         found
     }
 
-    /// Shortens the transcript to a line of a corpus, and reports cuts.
+    /// Shortens a transcript to the maximum line length of a corpus. Warns about cut texts.
     fn shorten_entry(&mut self, mut entry: Entry) -> Result<Entry, Problem> {
         let place = entry.place.clone();
-        match line_limit::fit(&mut entry, MAX_LINE) {
+        match line_limit::fit_to_line(&mut entry, MAX_LINE) {
             Ok(0) => {}
             Ok(cut) => {
                 let id = &entry.transcript.id;
@@ -496,7 +500,7 @@ impl Iterator for Import {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() {
-            if !self.step() {
+            if !self.read_next() {
                 break;
             }
         }

@@ -4,32 +4,32 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-/// The maximum number of counted paths. Further paths count under [`OTHER_FIELDS`].
+/// The maximum number of distinct paths. Further paths count under [`OTHER_FIELDS`].
 const MAX_PATHS: usize = 1000;
 const OTHER_FIELDS: &str = "(other fields)";
 
-/// Counts of unmapped fields, by format and path (`choices[].logprobs`).
+/// Counts of unmapped fields, by format and path (such as `choices[].logprobs`).
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
     counts: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// The number of paths.
+    /// Number of distinct paths.
     paths: usize,
     format: &'static str,
 }
 
-/// An unmapped field.
+/// An unmapped field and how often it occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss<'a> {
-    /// The format.
+    /// Name of the format.
     pub format: &'static str,
-    /// The field's path in a record, or a name for another loss.
+    /// Path of the field in a record, or a name for another kind of loss.
     pub path: &'a str,
-    /// The number of occurrences.
+    /// Number of occurrences.
     pub count: u64,
 }
 
 impl Losses {
-    /// Iterates over all losses in order.
+    /// Iterates over all losses, sorted by format and path.
     pub fn iter(&self) -> impl Iterator<Item = Loss<'_>> {
         self.counts.iter().flat_map(|(format, paths)| {
             paths.iter().map(|(path, count)| Loss {
@@ -41,12 +41,12 @@ impl Losses {
     }
 
     /// Attributes further losses to `format`.
-    pub(super) fn begin(&mut self, format: &'static str) {
+    pub(super) fn begin_format(&mut self, format: &'static str) {
         self.format = format;
     }
 
     /// Returns whether further losses are attributed to this format.
-    pub(super) fn is_of(&self, format: &str) -> bool {
+    pub(super) fn is_current_format(&self, format: &str) -> bool {
         self.format == format
     }
 
@@ -64,10 +64,10 @@ impl Losses {
         *count += 1;
     }
 
-    /// Counts the fields left in an object after its known fields were taken.
+    /// Counts the remaining fields of an object, after the mapped fields were taken.
     ///
-    /// `path` is the place of the object, and empty for the record itself. Null and empty values are no losses.
-    pub(crate) fn add_rest(&mut self, path: &str, object: &Map<String, Value>) {
+    /// `path` is the path of the object, empty for the record itself. Null and empty values are no losses.
+    pub(crate) fn add_fields(&mut self, path: &str, object: &Map<String, Value>) {
         // Servers write many fields as null, so no path is built for them.
         for (name, value) in object.iter().filter(|(_, value)| !value.is_null()) {
             let inner = match path {
@@ -78,7 +78,7 @@ impl Losses {
         }
     }
 
-    /// Counts an unmapped value, by its fields if it has any.
+    /// Counts an unmapped value. An object counts once for each of its fields.
     pub(crate) fn add_value(&mut self, path: &str, value: &Value) {
         match value {
             Value::Null => {}
@@ -87,7 +87,7 @@ impl Losses {
                 let path = format!("{path}[]");
                 items.iter().for_each(|item| self.add_value(&path, item));
             }
-            Value::Object(object) => self.add_rest(path, object),
+            Value::Object(object) => self.add_fields(path, object),
             _ => self.add(path),
         }
     }

@@ -10,48 +10,48 @@ use deadloop_corpus::option::{
     TIME_FIELD,
 };
 
-/// The options of an import.
+/// Options of an import.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The format's name. `None` to recognize the format of each file.
+    /// Name of the format. `None` to recognize the format of each file.
     pub from: Option<String>,
-    /// A TOML file with the rows of the format of all files, instead of `from`.
+    /// A TOML file that describes the format of all files. Replaces `from`.
     pub format: Option<PathBuf>,
-    /// The model of recordings without one.
+    /// Model of recordings that do not name one.
     pub model: Option<String>,
     /// The columns of tables.
     pub fields: ImportFields,
-    /// The options for splitting answers that may hold `<think>`.
+    /// Options for splitting `<think>` sections off the answers.
     pub think: ThinkOptions,
-    /// Whether the file name is a prefix of each id. Ids of a corpus get no prefix, since its labels refer to them.
+    /// Whether ids are prefixed with the file name. Ids of a corpus are kept, since its labels refer to them.
     pub prefix_ids: bool,
-    /// Files that were read before. A folder without changes is passed over.
+    /// Stamps of files from an earlier import. A folder without changes is skipped.
     pub known: BTreeMap<PathBuf, FileStamp>,
 }
 
-/// The columns of a table, as paths of fields (`a.b`, `a[].b`, `a[0].b`).
+/// Columns of a table, as field paths (`a.b`, `a[].b`, `a[0].b`).
 ///
 /// Columns that are not set are guessed from common names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportFields {
-    /// The text of the model.
+    /// Column of the model's text.
     pub text: Option<String>,
-    /// The thinking of the model.
+    /// Column of the model's reasoning.
     pub reasoning: Option<String>,
-    /// The finish reason.
+    /// Column of the finish reason.
     pub finish: Option<String>,
-    /// The id of the transcript.
+    /// Column of the transcript id.
     pub id: Option<String>,
-    /// The group, or the prompt.
+    /// Column of the group or the prompt.
     pub group: Option<String>,
-    /// The model.
+    /// Column of the model name.
     pub model: Option<String>,
-    /// The time of recording.
+    /// Column of the recording time.
     pub time: Option<String>,
 }
 
 impl ImportFields {
-    /// Returns every option with its column.
+    /// Returns every column option, with its column if set.
     pub(crate) fn options(&self) -> [(RunOption, Option<&String>); 7] {
         [
             (TEXT_FIELD, self.text.as_ref()),
@@ -64,14 +64,14 @@ impl ImportFields {
         ]
     }
 
-    /// Returns the column of an option.
+    /// Returns the column that is set for an option.
     pub(crate) fn column_of(&self, option: RunOption) -> Option<&String> {
         let mut all = self.options().into_iter();
         all.find(|(name, _)| *name == option)?.1
     }
 
-    /// Returns the first option with a column.
-    pub(super) fn first(&self) -> Option<(RunOption, &String)> {
+    /// Returns the first option that is set, with its column.
+    pub(super) fn first_set(&self) -> Option<(RunOption, &String)> {
         let mut all = self.options().into_iter();
         all.find_map(|(name, field)| Some((name, field?)))
     }

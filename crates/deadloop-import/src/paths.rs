@@ -1,10 +1,10 @@
 //! Paths in a record: `a.b`, `a[].b`, `a[0].b`, `a.*`.
 //!
-//! `a.b` is a field of a field, `a[].b` a field of each element of a list, `a[0].b` a field of one element, and `a.*`
-//! each field of a field.
+//! `a.b` is a nested field. `a[].b` is a field of every list element, and `a[0].b` of the first element. `a.*` is every
+//! field of an object.
 //!
-//! A name may contain dots (`context.trace_id`), and a text that is JSON is parsed: exports write the same record flat,
-//! nested or as text.
+//! Exports write the same record nested, flat or as a string. So a field name may contain dots (`context.trace_id`), and a
+//! string that is JSON is parsed.
 
 use std::borrow::Cow;
 
@@ -13,20 +13,20 @@ use serde_json::Value;
 use crate::source::records;
 use deadloop_stream::fields::{self, Object};
 
-/// A step of a path.
+/// A step of a parsed path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PathStep<'a> {
-    /// A field.
-    Name(&'a str),
-    /// Each field.
+    /// `a`: the field with this name.
+    Field(&'a str),
+    /// `*`: every field of an object.
     Any,
-    /// Each element of a list.
+    /// `[]`: every element of a list.
     Each,
-    /// An element of a list.
-    At(usize),
+    /// `[0]`: the element at this index.
+    Index(usize),
 }
 
-/// Parses a path.
+/// Parses a path into its steps.
 fn parse_steps(path: &str) -> Vec<PathStep<'_>> {
     let mut steps = Vec::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
@@ -34,18 +34,18 @@ fn parse_steps(path: &str) -> Vec<PathStep<'_>> {
         match name {
             "" => {}
             "*" => steps.push(PathStep::Any),
-            name => steps.push(PathStep::Name(name)),
+            name => steps.push(PathStep::Field(name)),
         }
         while let Some((index, more)) = rest.strip_prefix('[').and_then(|r| r.split_once(']')) {
-            steps.push(index.parse().map_or(PathStep::Each, PathStep::At));
+            steps.push(index.parse().map_or(PathStep::Each, PathStep::Index));
             rest = more;
         }
     }
     steps
 }
 
-/// Takes the first value at a path that is not null. A list with a single element needs no `[]`.
-pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
+/// Takes the first non-null value at a path. A list with a single element needs no `[]`.
+pub(crate) fn take_at(object: &mut Object, path: &str) -> Option<Value> {
     let there = fields::may_have(object, path);
     let found = match there.then(|| object.remove(path)).flatten() {
         Some(found) => Some(found),
@@ -60,8 +60,8 @@ pub(crate) fn take(object: &mut Object, path: &str) -> Option<Value> {
 }
 
 /// Takes the value at the first of several paths that has one.
-pub(crate) fn take_first(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
-    paths.iter().find_map(|path| take(object, path.as_ref()))
+pub(crate) fn take_first_of(object: &mut Object, paths: &[impl AsRef<str>]) -> Option<Value> {
+    paths.iter().find_map(|path| take_at(object, path.as_ref()))
 }
 
 /// Takes all values at a path, in order.
@@ -71,7 +71,7 @@ pub(crate) fn take_all(object: &mut Object, path: &str) -> Vec<Value> {
     found
 }
 
-/// Takes a field that is a list. Empty if the field is missing or no list.
+/// Takes a list field. Returns an empty list if the field is missing or not a list.
 pub(crate) fn take_list(object: &mut Object, name: &str) -> Vec<Value> {
     match object.remove(name) {
         Some(Value::Array(items)) => items,
@@ -79,12 +79,12 @@ pub(crate) fn take_list(object: &mut Object, name: &str) -> Vec<Value> {
     }
 }
 
-/// Takes a field that is an object. Empty if the field is missing or no object.
+/// Takes an object field. Returns an empty object if the field is missing or not an object.
 pub(crate) fn take_object(object: &mut Object, name: &str) -> Object {
     object.remove(name).map(object_or_empty).unwrap_or_default()
 }
 
-/// Returns an object. Empty if the value is no object.
+/// Converts a value to an object. Returns an empty object for any other value.
 pub(crate) fn object_or_empty(value: Value) -> Object {
     match value {
         Value::Object(object) => object,
@@ -92,10 +92,10 @@ pub(crate) fn object_or_empty(value: Value) -> Object {
     }
 }
 
-/// Returns the first value at a path that is not null, without taking it.
-pub(crate) fn get<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> {
+/// Returns the first non-null value at a path, without removing the value.
+pub(crate) fn get_at<'a>(object: &'a Object, path: &str) -> Option<Cow<'a, Value>> {
     let mut begins = false;
-    // Most records have no field that the path may begin with, and comparing bytes shows that faster than a hash.
+    // Most records have no matching field, which comparing first bytes shows faster than hashing.
     for (name, value) in object {
         let same = name.as_bytes().first() == path.as_bytes().first();
         if same && name == path {
@@ -120,13 +120,15 @@ fn find_in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a,
             let inside = records::parse_nested(text).ok()?;
             find_in_value(&inside, steps).map(|found| Cow::Owned(found.into_owned()))
         }
-        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => find_in_fields(object, steps),
+        (Value::Object(object), PathStep::Field(_) | PathStep::Any) => {
+            find_in_fields(object, steps)
+        }
         (Value::Array(items), PathStep::Each) => {
             let mut items = items.iter();
             items.find_map(|item| find_in_value(item, &steps[1..]))
         }
-        (Value::Array(items), PathStep::At(at)) => find_in_value(items.get(*at)?, &steps[1..]),
-        (Value::Array(items), PathStep::Name(_)) => match &items[..] {
+        (Value::Array(items), PathStep::Index(at)) => find_in_value(items.get(*at)?, &steps[1..]),
+        (Value::Array(items), PathStep::Field(_)) => match &items[..] {
             [only] => find_in_value(only, steps),
             _ => None,
         },
@@ -137,7 +139,7 @@ fn find_in_value<'a>(value: &'a Value, steps: &[PathStep<'_>]) -> Option<Cow<'a,
 /// Returns the first value that [`take_from_fields`] would take.
 fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<'a, Value>> {
     match steps.first()? {
-        PathStep::Name(name) => {
+        PathStep::Field(name) => {
             let mut named = Cow::Borrowed(*name);
             for next in 1..=steps.len() {
                 let inner = object.get(&*named);
@@ -147,7 +149,7 @@ fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<
                 if let Some(found) = inner.and_then(|inner| find_in_value(inner, &steps[next..])) {
                     return Some(found);
                 }
-                let Some(PathStep::Name(more)) = steps.get(next) else {
+                let Some(PathStep::Field(more)) = steps.get(next) else {
                     return None;
                 };
                 named = format!("{named}.{more}").into();
@@ -162,8 +164,8 @@ fn find_in_fields<'a>(object: &'a Object, steps: &[PathStep<'_>]) -> Option<Cow<
     }
 }
 
-/// Takes the values at the steps below a value. With `one`, only the first.
-fn take_from_value(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: &mut Vec<Value>) {
+/// Takes the values at the steps below a value. If `first`, stops after the first.
+fn take_from_value(value: &mut Value, steps: &[PathStep<'_>], first: bool, found: &mut Vec<Value>) {
     let Some(step) = steps.first() else {
         if !value.is_null() {
             found.push(value.take());
@@ -177,40 +179,40 @@ fn take_from_value(value: &mut Value, steps: &[PathStep<'_>], one: bool, found: 
         *value = inside;
     }
     match (value, step) {
-        (Value::Object(object), PathStep::Name(_) | PathStep::Any) => {
-            take_from_fields(object, steps, one, found)
+        (Value::Object(object), PathStep::Field(_) | PathStep::Any) => {
+            take_from_fields(object, steps, first, found)
         }
         (Value::Array(items), PathStep::Each) => {
             for item in items {
-                take_from_value(item, &steps[1..], one, found);
-                if one && !found.is_empty() {
+                take_from_value(item, &steps[1..], first, found);
+                if first && !found.is_empty() {
                     return;
                 }
             }
         }
-        (Value::Array(items), PathStep::At(at)) => {
+        (Value::Array(items), PathStep::Index(at)) => {
             if let Some(item) = items.get_mut(*at) {
-                take_from_value(item, &steps[1..], one, found);
+                take_from_value(item, &steps[1..], first, found);
             }
         }
-        (Value::Array(items), PathStep::Name(_)) => {
+        (Value::Array(items), PathStep::Field(_)) => {
             if let [only] = &mut items[..] {
-                take_from_value(only, steps, one, found);
+                take_from_value(only, steps, first, found);
             }
         }
         _ => {}
     }
 }
 
-/// Takes the values at the steps below the fields of an object. With `one`, only the first.
+/// Takes the values at the steps below the fields of an object. If `first`, stops after the first.
 fn take_from_fields(
     object: &mut Object,
     steps: &[PathStep<'_>],
-    one: bool,
+    first: bool,
     found: &mut Vec<Value>,
 ) {
     match steps.first() {
-        Some(PathStep::Name(name)) => {
+        Some(PathStep::Field(name)) => {
             let mut named = (*name).to_owned();
             for next in 1..=steps.len() {
                 if next == steps.len() && object.contains_key(&named) {
@@ -219,12 +221,12 @@ fn take_from_fields(
                 }
                 if let Some(inner) = object.get_mut(&named) {
                     let before = found.len();
-                    take_from_value(inner, &steps[next..], one, found);
+                    take_from_value(inner, &steps[next..], first, found);
                     if found.len() > before {
                         return;
                     }
                 }
-                let Some(PathStep::Name(more)) = steps.get(next) else {
+                let Some(PathStep::Field(more)) = steps.get(next) else {
                     return;
                 };
                 named = format!("{named}.{more}");
@@ -232,8 +234,8 @@ fn take_from_fields(
         }
         Some(PathStep::Any) => {
             for inner in object.values_mut() {
-                take_from_value(inner, &steps[1..], one, found);
-                if one && !found.is_empty() {
+                take_from_value(inner, &steps[1..], first, found);
+                if first && !found.is_empty() {
                     return;
                 }
             }
@@ -242,27 +244,27 @@ fn take_from_fields(
     }
 }
 
-/// Lists up to `most` paths of a record's values, for messages.
-pub(crate) fn list_paths(object: &Object, most: usize) -> Vec<String> {
-    fn collect(path: &str, value: &Value, deep: usize, most: usize, found: &mut Vec<String>) {
-        if found.len() >= most {
+/// Lists up to `max` paths of a record's values, for messages.
+pub(crate) fn list_paths(object: &Object, max: usize) -> Vec<String> {
+    fn collect(path: &str, value: &Value, depth: usize, max: usize, found: &mut Vec<String>) {
+        if found.len() >= max {
             return;
         }
         match value {
-            Value::Object(inner) if deep > 0 && !inner.is_empty() => {
+            Value::Object(inner) if depth > 0 && !inner.is_empty() => {
                 for (name, value) in inner {
-                    collect(&format!("{path}.{name}"), value, deep - 1, most, found);
+                    collect(&format!("{path}.{name}"), value, depth - 1, max, found);
                 }
             }
-            Value::Array(items) if deep > 0 && items.first().is_some_and(Value::is_object) => {
-                collect(&format!("{path}[]"), &items[0], deep - 1, most, found);
+            Value::Array(items) if depth > 0 && items.first().is_some_and(Value::is_object) => {
+                collect(&format!("{path}[]"), &items[0], depth - 1, max, found);
             }
             _ => found.push(path.to_owned()),
         }
     }
     let mut found = Vec::new();
     for (name, value) in object {
-        collect(name, value, 3, most, &mut found);
+        collect(name, value, 3, max, &mut found);
     }
     found
 }
@@ -301,8 +303,8 @@ mod tests {
             assert_eq!(Value::Array(take_all(&mut taken, path)), expected, "{path}");
             let mut taken = record.clone();
             let one = expected.get(0).cloned();
-            assert_eq!(take(&mut taken, path), one, "{path}");
-            let got = get(&record, path).map(Cow::into_owned);
+            assert_eq!(take_at(&mut taken, path), one, "{path}");
+            let got = get_at(&record, path).map(Cow::into_owned);
             assert_eq!(got, one, "{path}");
         }
     }

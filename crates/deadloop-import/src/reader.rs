@@ -1,4 +1,4 @@
-//! [`ForeignFormat`]: the registry entry of a format; [`RecordReader`]: its reader; [`Intake`]: the made transcripts.
+//! [`ForeignFormat`]: a format's registry entry. [`RecordReader`]: its reader. [`Intake`]: the results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,42 +21,43 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::split_whole;
 use deadloop_stream::wire::WireFault;
 
-/// A foreign format.
+/// A recording format in the registry.
 pub(crate) struct ForeignFormat {
-    /// The name for `--from`.
+    /// Name for `--from`.
     pub(crate) name: &'static str,
-    /// The help on one line: the program and the kind of recording.
+    /// Help text on one line: the program and the kind of recording.
     pub(crate) help: &'static str,
-    /// The recognition of its files, and its reader.
-    pub(crate) by: FormatReader,
-    /// The shape of its files. `None` to recognize the shape of each file, with text read as lines.
+    /// Recognition and reading of the format.
+    pub(crate) format_reader: FormatReader,
+    /// Shape of the files. `None` to recognize the shape of each file, where plain text is read as lines.
     pub(crate) shape: Option<FileShape>,
-    /// Whether the files of a folder, one record each, are one recording with one reader.
+    /// Whether a folder with one record per file is a single recording with one reader.
     pub(crate) whole_folder: bool,
 }
 
-/// The recognition and the reading of a format.
+/// Recognition and reading of a format.
 pub(crate) enum FormatReader {
-    /// Functions of the format: the certainty that a file with this beginning has the format, and the constructor of
-    /// a reader for a file or folder.
+    /// A format in Rust.
     Code {
+        /// Rates how certainly a file with this head has the format.
         certainty: fn(&SourceHead) -> FormatCertainty,
+        /// Creates a reader for a file or folder.
         reader: fn() -> Box<dyn RecordReader>,
     },
-    /// The rows of a TOML file.
+    /// A log format with rules, from a TOML file.
     Rows(Box<LogFormat>),
-    /// The columns of a TOML file.
+    /// A table format with fixed columns, from a TOML file.
     Columns(Box<Columns>),
 }
 
 impl ForeignFormat {
-    /// Returns the format that the text of a TOML file describes.
+    /// Parses a format from the text of a TOML file.
     ///
     /// # Errors
-    /// The text is not TOML, or has an unknown key. The errors of [`LogFormat::parse`], if it has no columns.
-    pub(crate) fn of_rows(name: &'static str, text: &str) -> Result<Self, String> {
+    /// The text is not TOML, or has an unknown key. Without columns, also the errors of [`LogFormat::parse`].
+    pub(crate) fn from_toml(name: &'static str, text: &str) -> Result<Self, String> {
         let keys: toml::Table = toml::from_str(text).map_err(|e| e.to_string())?;
-        let (help, by) = if keys.contains_key("text") {
+        let (help, format_reader) = if keys.contains_key("text") {
             let mut columns: Columns = toml::from_str(text).map_err(|e| e.to_string())?;
             let help = std::mem::take(&mut columns.help);
             (help, FormatReader::Columns(Box::new(columns)))
@@ -68,15 +69,15 @@ impl ForeignFormat {
         Ok(Self {
             name,
             help: help.leak(),
-            by,
+            format_reader,
             shape: None,
             whole_folder: false,
         })
     }
 
-    /// Returns the certainty that a file with this beginning has the format.
+    /// Rates how certainly a file with this head has the format.
     pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
-        match &self.by {
+        match &self.format_reader {
             FormatReader::Code { certainty, .. } => certainty(head),
             FormatReader::Rows(log) => log.certainty(head),
             FormatReader::Columns(columns) => columns.certainty(head),
@@ -85,7 +86,7 @@ impl ForeignFormat {
 
     /// Creates a reader for a file or folder.
     pub(crate) fn create_reader(&'static self) -> Box<dyn RecordReader> {
-        match &self.by {
+        match &self.format_reader {
             FormatReader::Code { reader, .. } => reader(),
             FormatReader::Rows(log) => Box::new(LogReader::new(log)),
             FormatReader::Columns(columns) => Box::new(TableReader::new(columns)),
@@ -93,25 +94,28 @@ impl ForeignFormat {
     }
 }
 
-/// Defines the registry entry of a format whose files are certain if `$known` recognizes one of their first objects:
-/// `known_entry! { Reader = known, "name", "help"; }`, or `@read` for a function in place of a reader.
+/// Defines the registry entry of a format that `$known` recognizes by an object.
+///
+/// Usage: `known_entry! { Reader = known, "name", "help"; }`, with `@read` for a [`RecordFunction`] instead of a reader.
+/// A file certainly has the format if `$known` returns true for one of its first objects.
 macro_rules! known_entry {
     ($(@$read:ident)? $($reader:ident)? = $known:ident, $name:literal, $help:literal;) => {
         $crate::reader::head_entry! {
-            ENTRY: $(@$read)? $($reader)? = |head| head.any($known), None, $name, $help;
+            ENTRY: $(@$read)? $($reader)? = |head| head.any_object($known), None, $name, $help;
         }
     };
 }
 pub(crate) use known_entry;
 
-/// Defines the registry entry of a format whose files are certain if `$known` recognizes their beginning, with their shape:
-/// `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
+/// Defines the registry entry of a format that `$known` recognizes by the [`SourceHead`], with the shape of its files.
+///
+/// Usage: `head_entry! { ENTRY: Reader = |head| …, None, "name", "help"; }`.
 macro_rules! head_entry {
     ($entry:ident: $(@$read:ident)? $($reader:ident)? = |$head:ident| $known:expr, $shape:expr, $name:literal, $help:literal;) => {
         pub(crate) const $entry: $crate::reader::ForeignFormat = $crate::reader::ForeignFormat {
             name: $name,
             help: $help,
-            by: $crate::reader::FormatReader::Code {
+            format_reader: $crate::reader::FormatReader::Code {
                 certainty: |$head| $crate::source::head::FormatCertainty::Certain.only_if($known),
                 reader: || $(Box::new($read as $crate::reader::RecordFunction))? $(Box::<$reader>::default())?,
             },
@@ -122,64 +126,64 @@ macro_rules! head_entry {
 }
 pub(crate) use head_entry;
 
-/// A reader that makes transcripts from the records of one file or folder.
+/// A reader that builds transcripts from the records of one file or folder.
 pub(crate) trait RecordReader: Send {
-    /// Reads the next record. Unmapped fields go to [`Intake::losses`].
+    /// Reads the next record. Unmapped fields are added to [`Intake::losses`].
     ///
     /// # Errors
-    /// The record cannot be used. Reading continues with the next one.
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>;
+    /// The record cannot be used. Reading continues with the next record.
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>;
 
-    /// Records a gap in all open responses, after a record that could not be used.
-    fn gap(&mut self) {}
+    /// Records a gap in all open responses, after a record that could not be read.
+    fn record_gap(&mut self) {}
 
-    /// Ends all open responses after the last record.
-    fn end(&mut self, _out: &mut Intake) {}
+    /// Finishes all open responses after the last record.
+    fn finish(&mut self, _out: &mut Intake) {}
 }
 
-/// A reader that keeps nothing from one record to the next.
+/// A stateless [`RecordReader`].
 pub(crate) type RecordFunction = fn(SourceRecord, &mut Intake) -> Result<(), WireFault>;
 
 impl RecordReader for RecordFunction {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         self(record, out)
     }
 }
 
-/// The maximum number of stored warnings, and of stored kinds of records that are passed over.
+/// The maximum number of stored warnings, and of stored kinds of skipped records.
 const MAX_WARNINGS: usize = 100;
 
-/// A collector of a reader's transcripts, losses and warnings.
+/// A collector of the transcripts, losses and warnings of a reader.
 #[derive(Default)]
 pub(crate) struct Intake {
-    /// The caller's options.
+    /// Options of the caller.
     pub(crate) options: ImportOptions,
-    /// The unmapped fields.
+    /// Counts of unmapped fields.
     pub(crate) losses: Losses,
     pub(super) warnings: Vec<Problem>,
-    pub(super) warned: u64,
-    pub(super) found: Vec<Entry>,
-    /// The number of files of each format.
+    pub(super) warning_count: u64,
+    pub(super) entries: Vec<Entry>,
+    /// Number of files of each format.
     pub(super) formats: BTreeMap<&'static str, u64>,
-    /// The corpus of the file.
+    /// Corpus that contains the file.
     corpus: Option<Arc<Corpus>>,
     stem: String,
-    number: u64,
-    /// The number of records of the file that were passed over, by kind.
-    pub(super) passed: BTreeMap<String, u64>,
-    /// Whether the current record was passed over.
-    pub(super) passes: bool,
-    /// The number of records of the file that were passed over or had no text.
-    pub(super) passed_records: u64,
-    /// The number of transcripts without text since transcripts were last collected.
+    entry_count: u64,
+    /// Number of skipped records of the file, by kind.
+    pub(super) skipped_kinds: BTreeMap<String, u64>,
+    /// Whether the current record was skipped.
+    pub(super) record_skipped: bool,
+    /// Number of records of the file that were skipped or had no text.
+    pub(super) skipped_records: u64,
+    /// Number of transcripts without text since the last collection.
     pub(super) empty: u64,
-    /// The problem of a file in which the reader found no transcript.
+    /// Problem to report if the file contains no transcript.
     pub(crate) no_output: Option<WireFault>,
-    /// The guesses on the columns of the file.
-    pub(super) guessed: ColumnGuesses,
+    /// Guesses of the file's columns.
+    pub(super) column_guesses: ColumnGuesses,
 }
 
-/// Guesses on the columns of a table, as the options that would set them.
+/// Guessed columns of a table, by the option that would set the column.
 pub(crate) type ColumnGuesses = BTreeMap<RunOption, String>;
 
 impl Intake {
@@ -190,37 +194,36 @@ impl Intake {
         }
     }
 
-    /// Begins a new file or folder, whose transcripts are named after `stem`.
-    pub(super) fn begin(
+    /// Begins a new file or folder. Transcripts without an id get `stem` and a number.
+    pub(super) fn begin_file(
         &mut self,
         format: &'static str,
         stem: String,
         corpus: Option<Arc<Corpus>>,
     ) {
-        self.losses.begin(format);
+        self.losses.begin_format(format);
         self.corpus = corpus;
         self.stem = stem;
-        self.number = 0;
-        self.passed.clear();
-        self.passed_records = 0;
+        self.entry_count = 0;
+        self.skipped_kinds.clear();
+        self.skipped_records = 0;
         self.no_output = None;
-        self.guessed.clear();
+        self.column_guesses.clear();
     }
 
-    /// Passes over a record without output of a model and without data on a run. The record counts as a loss of this
-    /// name, and as passed over.
-    pub(crate) fn pass(&mut self, what: &str) {
-        self.losses.add(what);
-        self.passes = true;
-        if self.passed.len() < MAX_WARNINGS || self.passed.contains_key(what) {
-            *self.passed.entry(what.to_owned()).or_default() += 1;
+    /// Skips a record without model output and without data on a run. The record counts as a loss with the name `kind`.
+    pub(crate) fn skip_record(&mut self, kind: &str) {
+        self.losses.add(kind);
+        self.record_skipped = true;
+        if self.skipped_kinds.len() < MAX_WARNINGS || self.skipped_kinds.contains_key(kind) {
+            *self.skipped_kinds.entry(kind.to_owned()).or_default() += 1;
         }
     }
 
-    /// Records a guess on the column of an option.
-    pub(crate) fn guess(&mut self, option: RunOption, column: &str) {
+    /// Records a guessed column of an option.
+    pub(crate) fn record_guess(&mut self, option: RunOption, column: &str) {
         let column = || column.to_owned();
-        self.guessed.entry(option).or_insert_with(column);
+        self.column_guesses.entry(option).or_insert_with(column);
     }
 
     /// Returns the name of the file, without the common folders and the extension.
@@ -228,14 +231,14 @@ impl Intake {
         &self.stem
     }
 
-    /// Returns the options for splitting the text of a model: those of the caller, or those of the corpus.
+    /// Returns the options for splitting a model's text, of the caller or of the corpus.
     pub(crate) fn think_options(&self, model: &str) -> ThinkOptions {
         let asked = self.options.think != ThinkOptions::default();
         let corpus = self.corpus.as_ref().filter(|_| !asked);
         corpus.map_or_else(|| self.options.think.clone(), |corpus| corpus.think(model))
     }
 
-    /// Splits a text of a model into thinking and answer.
+    /// Splits a text of the model into reasoning and answer.
     pub(crate) fn split_thinking<T: Into<String>>(
         &self,
         text: T,
@@ -246,18 +249,19 @@ impl Intake {
 
     /// Adds a finished transcript.
     ///
-    /// A transcript without an id gets the name of its file and a number. One without a model gets the caller's model.
-    /// Times and tokens beyond the limits of a corpus are dropped. The split comes from the imported corpus.
+    /// A transcript without an id gets the name of its file and a number. A transcript without a model gets the model
+    /// of the options. Times and token counts beyond the limits of a corpus are dropped. Inside a corpus, its file of
+    /// splits sets the split.
     pub(crate) fn emit(&mut self, mut entry: Entry) {
-        self.number += 1;
-        // Transcripts of a corpus are kept as they are.
-        let kept = self.corpus.is_some() || self.losses.is_of("deadloop");
-        if !kept && !has_content(&entry.transcript) {
+        self.entry_count += 1;
+        // Transcripts of deadloop's own format are kept unchanged.
+        let is_own_format = self.corpus.is_some() || self.losses.is_current_format("deadloop");
+        if !is_own_format && !has_content(&entry.transcript) {
             self.losses.add("(an output without text)");
             self.empty += 1;
             return;
         }
-        free_values(&mut entry).for_each(flatten);
+        free_form_values(&mut entry).for_each(flatten_deep);
         let transcript = &mut entry.transcript;
         for event in &mut transcript.events {
             if event.t_ms.take_if(|t| t.abs() > MAX_T_MS).is_some() {
@@ -268,7 +272,7 @@ impl Intake {
             }
         }
         if transcript.id.is_empty() {
-            transcript.id = format!("{}/{}", self.stem, self.number);
+            transcript.id = format!("{}/{}", self.stem, self.entry_count);
         } else if self.options.prefix_ids && self.corpus.is_none() {
             transcript.id = format!("{}/{}", self.stem, transcript.id);
         }
@@ -289,12 +293,12 @@ impl Intake {
         if self.corpus.is_none() && entry.split.is_some() {
             entry.rest.shift_remove("split");
         }
-        self.found.push(entry);
+        self.entries.push(entry);
     }
 
     /// Adds a warning about a record that is still used.
     pub(crate) fn warn(&mut self, place: &Place, what: &str, expected: &str) {
-        self.warned += 1;
+        self.warning_count += 1;
         if self.warnings.len() < MAX_WARNINGS {
             let problem = Problem::new(place.clone(), what, expected);
             self.warnings.push(problem);
@@ -302,7 +306,7 @@ impl Intake {
     }
 }
 
-/// Returns whether a transcript has text or a call of the model, or a result of a tool.
+/// Returns whether a transcript contains text or tool calls of the model, or tool results.
 fn has_content(transcript: &Transcript) -> bool {
     transcript.events.iter().any(|event| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) => !text.is_empty(),
@@ -311,8 +315,8 @@ fn has_content(transcript: &Transcript) -> bool {
     })
 }
 
-/// Iterates over the values whose shape a corpus does not prescribe.
-fn free_values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
+/// Iterates over all values of a transcript that may have any JSON shape.
+fn free_form_values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
     let transcript = &mut entry.transcript;
     let events = transcript.events.iter_mut().flat_map(|event| {
         let arguments = match &mut event.body {
@@ -328,21 +332,21 @@ fn free_values(entry: &mut Entry) -> impl Iterator<Item = &mut Value> {
 
 /// The maximum nesting of lists and objects in a value.
 ///
-/// The line of a corpus adds a few levels, and no JSON with more than 127 is read.
+/// A corpus line adds a few levels, and JSON with more than 127 levels cannot be read.
 const MAX_NESTING: usize = 120;
 
-/// Replaces a value with too much nesting by its JSON text.
-fn flatten(value: &mut Value) {
+/// Replaces a value that is nested too deeply by its JSON text.
+fn flatten_deep(value: &mut Value) {
     if is_deeper(value, MAX_NESTING) {
         *value = Value::String(value.to_string());
     }
 }
 
-fn is_deeper(value: &Value, than: usize) -> bool {
-    match (value, than.checked_sub(1)) {
+fn is_deeper(value: &Value, depth: usize) -> bool {
+    match (value, depth.checked_sub(1)) {
         (Value::Array(_) | Value::Object(_), None) => true,
-        (Value::Array(items), Some(than)) => items.iter().any(|item| is_deeper(item, than)),
-        (Value::Object(fields), Some(than)) => fields.values().any(|item| is_deeper(item, than)),
+        (Value::Array(items), Some(depth)) => items.iter().any(|item| is_deeper(item, depth)),
+        (Value::Object(fields), Some(depth)) => fields.values().any(|item| is_deeper(item, depth)),
         _ => false,
     }
 }
@@ -361,14 +365,14 @@ pub(crate) fn new_entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     }
 }
 
-/// Adds a value that is not null to a transcript's `meta`.
-pub(crate) fn keep(meta: &mut Map<String, Value>, name: &str, value: Option<Value>) {
+/// Sets a field if the value is neither missing nor null.
+pub(crate) fn set_field(meta: &mut Map<String, Value>, name: &str, value: Option<Value>) {
     if let Some(value) = value.filter(|value| !value.is_null()) {
         meta.insert(name.to_owned(), value);
     }
 }
 
-/// Moves a field of an object to a transcript's `meta`, as [`keep`] does.
-pub(crate) fn keep_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
-    keep(meta, name, fields::any(object, field));
+/// Moves a field of `object` to the field `name` of `meta`.
+pub(crate) fn move_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
+    set_field(meta, name, fields::any(object, field));
 }

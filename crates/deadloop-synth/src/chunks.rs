@@ -1,17 +1,15 @@
-//! Cuts a text into events.
-//!
-//! Each event has a number of chars, or of pieces that stand for tokens, as the spec requires.
+//! Cuts a text into events of a number of chars or artificial tokens.
 
-use super::letters::is_sign;
+use super::letters::is_cjk_char;
 use super::spec::{ChunkKind, Chunks, range_or};
 use super::stock::TimedPiece;
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
-/// The maximum number of letters of an artificial token.
+/// The maximum number of letters in an artificial token.
 const MAX_TOKEN_LETTERS: usize = 6;
 
-/// Returns the events of one channel's text.
+/// Cuts the text of one channel into events.
 pub(super) fn cut_into_events(
     text: &str,
     channel: &str,
@@ -19,7 +17,7 @@ pub(super) fn cut_into_events(
     rng: &mut Rng,
 ) -> Vec<RecordedEvent> {
     let Some(chunks) = chunks.filter(|chunks| !chunks.are_recorded()) else {
-        return vec![RecordedEvent::new(make_body(channel, text.to_owned()))];
+        return vec![RecordedEvent::new(channel_body(channel, text.to_owned()))];
     };
     let tokens = chunks.by == ChunkKind::Tokens;
     let (sizes, ms) = (range_or(chunks.size, 1, 1), chunks.ms.map(|ms| ms.0));
@@ -33,7 +31,7 @@ pub(super) fn cut_into_events(
         let size = sizes.draw(rng).min(ends.len() - at);
         at += size;
         let to = ends[at - 1];
-        let mut event = RecordedEvent::new(make_body(channel, text[from..to].to_owned()));
+        let mut event = RecordedEvent::new(channel_body(channel, text[from..to].to_owned()));
         event.tokens = tokens.then_some(size as u64);
         event.t_ms = ms.map(|ms| {
             clock += ms.draw(rng);
@@ -45,19 +43,19 @@ pub(super) fn cut_into_events(
     events
 }
 
-/// Returns the events of an answer with its recorded pieces and times.
+/// Cuts an answer into events with the recorded pieces and times.
 pub(super) fn cut_by_times(text: &str, pieces: &[TimedPiece]) -> Vec<RecordedEvent> {
     let mut left = text.chars();
     let cut = pieces.iter().map_while(|piece| {
         let text: String = left.by_ref().take(piece.chars).collect();
-        let mut event = RecordedEvent::new(make_body("answer", text));
+        let mut event = RecordedEvent::new(channel_body("answer", text));
         event.t_ms = Some(piece.t_ms);
         matches!(&event.body, Body::Answer(text) if !text.is_empty()).then_some(event)
     });
     cut.collect()
 }
 
-fn make_body(channel: &str, text: String) -> Body {
+fn channel_body(channel: &str, text: String) -> Body {
     match channel {
         "reasoning" => Body::Reasoning(text),
         _ => Body::Answer(text),
@@ -70,13 +68,15 @@ fn char_ends(text: &str) -> Vec<usize> {
         .collect()
 }
 
-/// Returns the ends of artificial tokens: up to six letters or digits with the blank before them, a sign of Chinese or
-/// Japanese, or one other char. They are not the tokens of any model, but have about the same length.
+/// Returns the byte offsets after artificial tokens.
+///
+/// A token has up to six letters or digits with the space before them, or one Chinese or Japanese character, or one
+/// other char. The tokens belong to no model, but have about the usual length.
 fn token_ends(text: &str) -> Vec<usize> {
     let mut ends: Vec<usize> = Vec::new();
     let (mut letters, mut blank) = (0, false);
     for (at, c) in text.char_indices() {
-        let letter = c.is_alphanumeric() && !is_sign(c);
+        let letter = c.is_alphanumeric() && !is_cjk_char(c);
         let joins = letter && ((letters > 0 && letters < MAX_TOKEN_LETTERS) || blank);
         let end = at + c.len_utf8();
         match ends.last_mut() {

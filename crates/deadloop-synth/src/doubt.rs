@@ -1,13 +1,13 @@
-//! Words of doubt between statements.
+//! Phrases of doubt between statements.
 //!
-//! Text that goes round in circles has "but wait, maybe" before each statement, and so does healthy thinking. Only in
-//! the latter are the statements new.
+//! Both circular and healthy reasoning have phrases such as "but wait, maybe" before statements. Only healthy reasoning has
+//! new statements after them.
 
-use super::letters::is_sign;
+use super::letters::is_cjk_char;
 use super::spec::NonEmptyText;
 use crate::planted_loops::Rng;
 
-/// Returns the statements of a text, each with the blanks after it.
+/// Splits a text into statements, each with the whitespace after it.
 pub(super) fn split_statements(text: &str) -> Vec<&str> {
     let (mut found, mut from) = (Vec::new(), 0);
     let mut chars = text.char_indices().peekable();
@@ -31,25 +31,25 @@ pub(super) fn split_statements(text: &str) -> Vec<&str> {
     found
 }
 
-/// Joins statements. A word of doubt precedes each with the probability `share`. A blank follows each, except in a
-/// script without blanks.
+/// Joins statements, each preceded by a phrase of doubt with the given probability. Spaces separate them, except in
+/// scripts without spaces.
 pub(super) fn join_statements(
     statements: &[&str],
-    doubt: &[NonEmptyText],
-    share: f64,
+    doubt_phrases: &[NonEmptyText],
+    probability: f64,
     rng: &mut Rng,
 ) -> String {
     let mut text = String::new();
     for statement in statements {
-        if rng.chance(share) {
-            text.extend(rng.pick(doubt).map(|text| text.as_str()));
+        if rng.chance(probability) {
+            text.extend(rng.choose(doubt_phrases).map(|text| text.as_str()));
         }
         text.push_str(statement);
         let apart = statement
             .chars()
             .next_back()
             .is_some_and(char::is_whitespace);
-        if !apart && !statement.contains(is_sign) {
+        if !apart && !statement.contains(is_cjk_char) {
             text.push(' ');
         }
     }
@@ -79,9 +79,9 @@ mod tests {
 
     #[test]
     fn doubt_stands_before_each_statement() {
-        let doubt = ["But wait, ".into()];
+        let doubt_phrases = ["But wait, ".into()];
         let mut rng = Rng::new(1);
-        let text = join_statements(&["A is b. ", "C is d."], &doubt, 1.0, &mut rng);
+        let text = join_statements(&["A is b. ", "C is d."], &doubt_phrases, 1.0, &mut rng);
         assert_eq!(text, "But wait, A is b. But wait, C is d. ");
         assert_eq!(
             join_statements(&["好。"], &["等等，".into()], 1.0, &mut rng),

@@ -1,41 +1,41 @@
 //! Drift: differences between the copies of a loop and the first one.
 
 use super::doubt::{join_statements, split_statements};
-use super::letters::{find_words, is_chinese, is_sign};
+use super::letters::{find_words, is_cjk_char, is_cjk_lang};
 use super::spec::{Drift, DriftKind, NonEmptyText};
 use crate::planted_loops::{LoopPlan, Rng};
 
-/// The words that drift uses for one transcript.
+/// Words that the drift of one transcript uses.
 pub(super) struct DriftWords<'a> {
-    /// Words that may replace a word.
+    /// Words that may replace any word.
     pub(super) others: &'a [String],
     /// Groups of words that may replace each other.
     pub(super) paraphrase: &'a [Vec<NonEmptyText>],
-    /// Words of doubt between statements.
+    /// Phrases of doubt between statements.
     pub(super) doubt: &'a [NonEmptyText],
 }
 
 impl Drift {
-    /// Returns the share of the copies after the first that differ.
-    fn rate(&self) -> f64 {
+    /// Returns the probability that a copy after the first one differs.
+    fn change_rate(&self) -> f64 {
         self.rate.map_or(1.0, |rate| rate.0)
     }
 
-    /// Returns whether the drift replaces `{}`.
-    pub(super) fn fills(&self) -> bool {
+    /// Returns whether the drift replaces the placeholder `{}`.
+    pub(super) fn replaces_placeholder(&self) -> bool {
         matches!(
             self.kind,
             DriftKind::Fill | DriftKind::Draw | DriftKind::Counter
         )
     }
 
-    /// Returns the text of the first copy. A counter gets a place for its number if the text has none.
+    /// Returns the text of the first copy. A counter without a placeholder gets one.
     pub(super) fn prepare_unit(&self, unit: &str, lang: &str) -> String {
         if self.kind != DriftKind::Counter || unit.contains("{}") {
             return unit.to_owned();
         }
-        let is_chinese = is_chinese(lang);
-        let default = if is_chinese {
+        let is_cjk_lang = is_cjk_lang(lang);
+        let default = if is_cjk_lang {
             "第{}次："
         } else {
             "Attempt {}: "
@@ -44,8 +44,8 @@ impl Drift {
         format!("{counter}{unit}")
     }
 
-    /// Returns the copy with this number, from 0, of a plan's unit. `None` if no part of the copy can differ.
-    pub(super) fn copy(
+    /// Makes a copy of a plan's unit, by its number from 0. `None` if no part of the copy can differ.
+    pub(super) fn make_copy(
         &self,
         plan: &LoopPlan,
         number: usize,
@@ -53,29 +53,32 @@ impl Drift {
         rng: &mut Rng,
     ) -> Option<String> {
         match self.kind {
-            DriftKind::Counter => Some(plan.copy(number).replace("{}", &(number + 1).to_string())),
-            DriftKind::Fill => Some(plan.copy(number)),
-            DriftKind::Draw => Some(plan.copy(rng.below(plan.fillers.len().max(1)))),
+            DriftKind::Counter => {
+                Some(plan.render(number).replace("{}", &(number + 1).to_string()))
+            }
+            DriftKind::Fill => Some(plan.render(number)),
+            DriftKind::Draw => Some(plan.render(rng.below(plan.fillers.len().max(1)))),
             DriftKind::Circle => {
-                let copy = plan.copy(number);
+                let copy = plan.render(number);
                 let mut order = split_statements(&copy);
                 if number > 0 {
                     rng.shuffle(&mut order);
                 }
-                (order.len() > 1).then(|| join_statements(&order, words.doubt, self.rate(), rng))
+                (order.len() > 1)
+                    .then(|| join_statements(&order, words.doubt, self.change_rate(), rng))
             }
-            _ if number == 0 || !rng.chance(self.rate()) => Some(plan.copy(number)),
-            _ => self.change_copy(&plan.copy(number), words, rng),
+            _ if number == 0 || !rng.chance(self.change_rate()) => Some(plan.render(number)),
+            _ => self.change_copy(&plan.render(number), words, rng),
         }
     }
 
     fn change_copy(&self, copy: &str, words: &DriftWords<'_>, rng: &mut Rng) -> Option<String> {
         match self.kind {
             DriftKind::Paraphrase => paraphrase_copy(copy, words.paraphrase, rng),
-            DriftKind::Case => replace_word(copy, rng, |word, _| Some(flip_case(word))),
-            DriftKind::Space => Some(double_blank(copy, rng)),
+            DriftKind::Case => replace_word(copy, rng, |word, _| Some(flip_first_case(word))),
+            DriftKind::Space => Some(double_space(copy, rng)),
             _ => replace_word(copy, rng, |word, rng| {
-                let other = rng.pick(words.others)?;
+                let other = rng.choose(words.others)?;
                 (other != word).then(|| other.clone())
             }),
         }
@@ -89,12 +92,12 @@ fn replace_word(
     other: impl Fn(&str, &mut Rng) -> Option<String>,
 ) -> Option<String> {
     let words = find_words(copy);
-    let word = rng.pick(words.get(1..)?)?.clone();
+    let word = rng.choose(words.get(1..)?)?.clone();
     let new = other(&copy[word.clone()], rng)?;
     Some(format!("{}{new}{}", &copy[..word.start], &copy[word.end..]))
 }
 
-fn flip_case(word: &str) -> String {
+fn flip_first_case(word: &str) -> String {
     let mut chars = word.chars();
     let first: String = match chars.next() {
         Some(c) if c.is_uppercase() => c.to_lowercase().collect(),
@@ -103,43 +106,43 @@ fn flip_case(word: &str) -> String {
     first + chars.as_str()
 }
 
-/// Doubles a blank. A copy without blanks gets one inside.
-fn double_blank(copy: &str, rng: &mut Rng) -> String {
+/// Doubles a space. A copy without spaces gets one inside.
+fn double_space(copy: &str, rng: &mut Rng) -> String {
     let inside = copy.trim_end().len();
-    let places = |blank: bool| -> Vec<usize> {
+    let offsets = |blank: bool| -> Vec<usize> {
         let all = copy.char_indices().skip(1).filter(|(at, _)| *at < inside);
         all.filter(|(_, c)| !blank || *c == ' ')
             .map(|(at, _)| at)
             .collect()
     };
-    let mut found = places(true);
+    let mut found = offsets(true);
     if found.is_empty() {
-        found = places(false);
+        found = offsets(false);
     }
-    let at = rng.pick(&found).copied().unwrap_or(inside);
+    let at = rng.choose(&found).copied().unwrap_or(inside);
     format!("{} {}", &copy[..at], &copy[at..])
 }
 
 /// Replaces a word of the copy by another word of its group.
 fn paraphrase_copy(copy: &str, groups: &[Vec<NonEmptyText>], rng: &mut Rng) -> Option<String> {
     let is_whole = |at: usize, word: &str| {
-        let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_sign(c));
-        let inner = word.chars().all(|c| !is_sign(c));
+        let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphabetic() && !is_cjk_char(c));
+        let inner = word.chars().all(|c| !is_cjk_char(c));
         let before = copy[..at].chars().next_back();
         let after = copy[at + word.len()..].chars().next();
         !inner || !(letter(before) || letter(after))
     };
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for group in groups {
         for word in group {
             let found = copy.match_indices(word.as_str()).map(|(at, _)| at);
             let found = found.filter(|at| is_whole(*at, word));
-            places.extend(found.map(|at| (at, word, group)));
+            offsets.extend(found.map(|at| (at, word, group)));
         }
     }
-    let (at, word, group) = *rng.pick(&places)?;
+    let (at, word, group) = *rng.choose(&offsets)?;
     let others: Vec<&NonEmptyText> = group.iter().filter(|other| *other != word).collect();
-    let other = rng.pick(&others)?;
+    let other = rng.choose(&others)?;
     let (before, after) = (&copy[..at], &copy[at + word.len()..]);
     Some(format!("{before}{other}{after}"))
 }

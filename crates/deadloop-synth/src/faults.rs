@@ -1,7 +1,7 @@
-//! Faults: intact streams, damaged in a known way at a known place.
+//! Faults: intact streams with known damage.
 //!
-//! The intact stream comes from a form or a real transcript, and its meaning is the truth (`meta.gold`). A share of
-//! the streams stays intact. Whole streams (times, ends, parallel calls) are made in `stream_faults`.
+//! The intact stream comes from a form or a real transcript, and its meaning is stored in `meta.gold`. A fraction of the
+//! streams remains intact. Faults of whole streams (times, ends, parallel calls) are in `stream_faults`.
 
 use deadloop_detect::Fault;
 use serde_json::{Value as Json, json};
@@ -9,12 +9,12 @@ use serde_json::{Value as Json, json};
 use super::intact_streams::IntactStream;
 use super::label::PlantedLabel;
 use super::spec::{Chunks, Faults, SpecError, SpecItem, SpecStreamKind};
-use super::transcript::{NoDraw, SynthTranscript};
+use super::transcript::{DrawResult, SynthTranscript};
 use super::{DAMAGED_SUFFIX, MAX_DRAWS, Synth, TranscriptFrame, stream_faults, text_faults};
 use crate::planted_loops::Rng;
 use deadloop_corpus::RecordedEvent;
 
-/// The fault of one transcript.
+/// Parameters of the fault in one transcript.
 #[derive(Clone, Debug)]
 pub(super) struct FaultRequest {
     pub(super) fault: Fault,
@@ -24,29 +24,29 @@ pub(super) struct FaultRequest {
     pub(super) chunks: Option<Chunks>,
 }
 
-/// A damaged stream.
+/// A stream that may be damaged.
 #[derive(Debug, Default)]
 pub(super) struct FaultyStream {
     pub(super) events: Vec<RecordedEvent>,
     pub(super) channel: &'static str,
-    /// The position of the damage. `None` if the stream is intact.
+    /// Position of the damage. `None` if the stream is intact.
     pub(super) onset: Option<usize>,
-    /// The meaning of the intact stream, for `meta.gold`.
+    /// Meaning of the intact stream, for `meta.gold`.
     pub(super) gold: Json,
-    /// The length of the pause of an intact stream, in milliseconds.
+    /// Length of the pause in an intact stream, in milliseconds.
     pub(super) pause_ms: Option<f64>,
 }
 
 impl<'a> Synth<'a> {
-    /// Makes the damaged stream at `at` of an item.
+    /// Makes a damaged stream of an item.
     pub(super) fn make_fault(
         &self,
         item: &'a SpecItem,
         faults: &Faults,
-        at: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.frame(item, at);
-        let turn = at / item.langs.len();
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let turn = nth / item.langs.len();
         let degree = turn / faults.kinds.len() % (faults.severity.high - faults.severity.low + 1);
         let severity = faults.severity.low + degree;
         let mut request = FaultRequest {
@@ -60,8 +60,8 @@ impl<'a> Synth<'a> {
         let draw = |attempt| {
             request.seed = rng.next_u64();
             if attempt == MAX_DRAWS {
-                // Few texts of some corpora can be damaged in this way, so the others are left out.
-                pool.retain(|clean| self.has(&frame, clean, faults.stream));
+                // In some corpora, few texts can be damaged in this way, so all other texts are dropped.
+                pool.retain(|clean| self.has_stream(&frame, clean, faults.stream));
             }
             let drawn = self.draw_intact((&frame, &pool), faults, &mut rng)?;
             Ok((
@@ -69,7 +69,7 @@ impl<'a> Synth<'a> {
                 drawn,
             ))
         };
-        let (stream, drawn) = self.try_draw((item, &frame.id), 2 * MAX_DRAWS, draw)?;
+        let (stream, drawn) = self.retry_draw((item, &frame.id), 2 * MAX_DRAWS, draw)?;
         Ok(self.finish_fault(frame, faults, &request, stream, drawn))
     }
 
@@ -79,7 +79,7 @@ impl<'a> Synth<'a> {
         request: &FaultRequest,
         drawn: &IntactStream,
         rng: &mut Rng,
-    ) -> Result<FaultyStream, NoDraw> {
+    ) -> DrawResult<FaultyStream> {
         let intact = drawn.text.as_str();
         match faults.stream {
             SpecStreamKind::Calls => stream_faults::damage_calls(self.spec.tools(), request, rng),
@@ -105,7 +105,7 @@ impl<'a> Synth<'a> {
             "source": if is_real { "damaged" } else { "template" },
             "item": frame.item.name.as_str(),
             "stream": faults.stream.name(),
-            "made": {"of": drawn.from},
+            "made": {"of": drawn.source_id},
         });
         if frame.item.chunks.as_ref().is_some_and(Chunks::make_times) {
             meta["times"] = "made".into();
@@ -133,7 +133,7 @@ impl<'a> Synth<'a> {
         }
         let model = drawn
             .model
-            .map(|model| self.name_writer(&model, DAMAGED_SUFFIX));
+            .map(|model| self.derived_model_name(&model, DAMAGED_SUFFIX));
         let group = Some(drawn.group).filter(|group| !group.is_empty());
         let group = group.unwrap_or_else(|| frame.id.clone());
         self.create_transcript(frame, model, group, meta, stream.events, vec![label])

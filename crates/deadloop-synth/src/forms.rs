@@ -5,7 +5,7 @@
 //! Besides the functions of Jinja, a text may call `int(low, high)`, `pick(list)` or `pick(a, b, …)`,
 //! `some(count, list)` (none twice), `chance(share)`, `noise(letters, count)`, `hex(digits)`,
 //! `pad(number, width)`, `left(text, width)`, `right(text, width)`, `date(days)`, `clock(seconds)`
-//! and `prose(paragraphs)`. All draws come from the transcript's own seed.
+//! and `prose(paragraphs)`. All random values depend on the seed of the transcript.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::spec::{Form, FormFile, SpecChannel, SpecError, read};
+use super::spec::{Form, FormFile, SpecChannel, SpecError, parse_toml};
 use crate::planted_loops::Rng;
 
 /// A file of forms.
@@ -25,35 +25,35 @@ pub struct Forms {
     pub(super) forms: Vec<Form>,
 }
 
-/// The paragraphs that a text has not used yet.
-type Paragraphs = Arc<Mutex<Vec<String>>>;
+/// Paragraphs that a text has not used yet.
+type SharedParagraphs = Arc<Mutex<Vec<String>>>;
 
 impl Forms {
-    /// Reads a file of forms.
+    /// Parses a file of forms.
     ///
     /// # Errors
     /// Returns the first error: one of those of a spec, or a text that is not a template.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        read(text, |file: FormFile, at| {
+        parse_toml(text, |file: FormFile, parsed| {
             let mut forms = Self {
                 lists: file.lists.unwrap_or_default().0,
                 forms: Vec::new(),
             };
-            for (form, at) in file.form.into_iter().zip(at.tables("form")) {
+            for (form, parsed) in file.form.into_iter().zip(parsed.tables("form")) {
                 if forms.forms.iter().any(|other| other.name == form.name) {
                     let what = format!("two forms named {}", form.name);
-                    return Err(at.error_at("name", what, "names of their own"));
+                    return Err(parsed.error_at("name", what, "names of their own"));
                 }
                 forms
                     .render(&form, &mut Rng::new(1), &[String::new()])
-                    .map_err(|what| at.error_at("text", what, "a Jinja template"))?;
+                    .map_err(|what| parsed.error_at("text", what, "a Jinja template"))?;
                 forms.forms.push(form);
             }
             Ok(forms)
         })
     }
 
-    /// Renders a text of a form.
+    /// Renders a text of a form. `prose` is the clean paragraphs that it may use.
     pub(super) fn render(
         &self,
         form: &Form,
@@ -85,20 +85,20 @@ impl Form {
         self.channel.unwrap_or(SpecChannel::Answer).name()
     }
 
-    /// Returns the number of the form's texts in an item that wants `count`.
+    /// Returns the number of texts of this form in an item that wants `count`.
     pub(super) fn text_count(&self, count: usize) -> usize {
         self.most.map_or(count, |most| count.min(most.0 as usize))
     }
 }
 
-/// Locks a mutex, even after a panic of another thread, since the value is always valid.
+/// Locks a mutex, even if another thread panicked, since the value is always valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn create_environment(
     rng: &Arc<Mutex<Rng>>,
-    prose: &Paragraphs,
+    prose: &SharedParagraphs,
 ) -> Result<Environment<'static>, Error> {
     let mut env = Environment::new();
     let mut syntax = SyntaxConfig::builder();
@@ -112,11 +112,11 @@ fn create_environment(
         left.split_off(rest).join("\n\n")
     });
     add_plain_functions(&mut env);
-    add_draws(&mut env, rng);
+    add_random_functions(&mut env, rng);
     Ok(env)
 }
 
-/// Adds the functions without random draws.
+/// Adds the functions without random values.
 fn add_plain_functions(env: &mut Environment<'static>) {
     env.add_function("pad", |number: i64, width: usize| {
         format!("{number:0width$}")
@@ -134,7 +134,7 @@ fn add_plain_functions(env: &mut Environment<'static>) {
     env.add_function("date", format_date);
 }
 
-/// Returns the date that is `days` days after 1 January 2024.
+/// Formats the date that is `days` days after 1 January 2024.
 fn format_date(days: u64) -> String {
     let (mut year, mut day) = (2024, days);
     loop {
@@ -151,8 +151,8 @@ fn format_date(days: u64) -> String {
     }
 }
 
-/// Adds the functions with random draws.
-fn add_draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
+/// Adds the functions with random values.
+fn add_random_functions(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let shared = || Arc::clone(rng);
     let own = shared();
     env.add_function("int", move |low: i64, high: i64| {
@@ -167,7 +167,7 @@ fn add_draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
             [list] => list_items(list)?,
             several => several.to_vec(),
         };
-        let picked = lock(&own).pick(&list).cloned();
+        let picked = lock(&own).choose(&list).cloned();
         picked.ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "pick from nothing"))
     });
     let own = shared();
@@ -182,7 +182,7 @@ fn add_draws(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
         let letters: Vec<char> = letters.chars().collect();
         let mut rng = lock(&own);
         (0..count)
-            .filter_map(|_| rng.pick(&letters))
+            .filter_map(|_| rng.choose(&letters))
             .collect::<String>()
     });
     let own = shared();

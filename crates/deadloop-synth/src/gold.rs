@@ -1,21 +1,21 @@
-//! The meaning of intact streams, with which repairers are compared.
+//! The meaning of intact streams, against which repairers are scored.
 //!
-//! These rules are strict: they do not allow for damage. No repairer uses them.
+//! This strict parser does not tolerate damage. No repairer uses it.
 
 use deadloop_detect::Value;
 use deadloop_repair::meaning::{Action, Delivery, Meaning};
 use deadloop_repair::registry::Repairer;
 use serde_json::{Value as Json, json};
 
-/// The names of actions and of the tags inside them.
+/// Names of actions, and of the tags inside them.
 pub(super) struct TagNames {
     actions: Vec<String>,
     fields: Vec<String>,
 }
 
 impl TagNames {
-    /// Returns the names in the defaults of the `tags` repairer.
-    pub(super) fn new() -> Self {
+    /// Reads the names from the defaults of the `tags` repairer.
+    pub(super) fn load() -> Self {
         let list = |name: &str| {
             let params = Repairer::find("tags").map(|repairer| repairer.defaults());
             let texts = params
@@ -31,26 +31,27 @@ impl TagNames {
     }
 }
 
-/// Returns the meaning of a text with actions in tags. A tag that is not closed is text.
-pub(super) fn read_tags(known: &TagNames, text: &str) -> Meaning {
+/// Parses a text with actions in tags. An unclosed tag is text.
+pub(super) fn parse_tags(names: &TagNames, text: &str) -> Meaning {
     let mut meaning = Meaning::default();
     let is_action = |name: &str| {
-        known
+        names
             .actions
             .iter()
             .any(|action| action == split_number(name).0)
     };
     meaning.text = take_elements(text, is_action, |name, inside| {
-        meaning.actions.push(read_action(known, name, inside));
+        meaning.actions.push(parse_action(names, name, inside));
     });
     meaning
 }
 
-/// Calls `found` with the name and the content of each element that `is_known` accepts. Returns the other text.
+/// Calls `on_element` with the name and the content of each element whose name `is_known` accepts. Returns the other
+/// text.
 fn take_elements<'a>(
     text: &'a str,
     is_known: impl Fn(&str) -> bool,
-    mut found: impl FnMut(&'a str, &'a str),
+    mut on_element: impl FnMut(&'a str, &'a str),
 ) -> String {
     let (mut other, mut rest) = (String::new(), text);
     while let Some(at) = rest.find('<') {
@@ -58,7 +59,7 @@ fn take_elements<'a>(
         other.push_str(before);
         match split_element(tag).filter(|(name, ..)| is_known(name)) {
             Some((name, inside, after)) => {
-                found(name, inside);
+                on_element(name, inside);
                 rest = after;
             }
             None => {
@@ -81,16 +82,16 @@ fn split_element(text: &str) -> Option<(&str, &str, &str)> {
     Some((name, inside, after))
 }
 
-/// Splits a name into the stem and the number at its end.
+/// Splits a name into its stem and the number at its end.
 fn split_number(name: &str) -> (&str, Option<u32>) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().ok())
 }
 
-fn read_action(known: &TagNames, name: &str, inside: &str) -> Action {
+fn parse_action(names: &TagNames, name: &str, inside: &str) -> Action {
     let (name, number) = split_number(name);
     let mut fields = Vec::new();
-    let is_field = |name: &str| known.fields.iter().any(|field| field == name);
+    let is_field = |name: &str| names.fields.iter().any(|field| field == name);
     let content = take_elements(inside, is_field, |name, value| {
         fields.push((name.to_owned(), value.trim().to_owned()));
     });
@@ -102,8 +103,8 @@ fn read_action(known: &TagNames, name: &str, inside: &str) -> Action {
     }
 }
 
-/// Returns the meaning of thinking and an answer. Without a whole block at the start, all text is answer.
-pub(super) fn read_thinking(text: &str) -> Meaning {
+/// Parses reasoning and an answer. Without a complete block at the start, all text is answer.
+pub(super) fn parse_thinking(text: &str) -> Meaning {
     let block = text
         .strip_prefix("<think>")
         .and_then(|rest| rest.split_once("</think>"));
@@ -115,15 +116,15 @@ pub(super) fn read_thinking(text: &str) -> Meaning {
     }
 }
 
-/// Returns a text as its own meaning.
-pub(super) fn as_text(text: &str) -> Meaning {
+/// Creates the meaning of a text without actions and reasoning.
+pub(super) fn text_meaning(text: &str) -> Meaning {
     Meaning {
         text: text.to_owned(),
         ..Meaning::default()
     }
 }
 
-/// Returns a meaning in the format of `meta.gold`.
+/// Converts a meaning to the format of `meta.gold`.
 pub(super) fn meaning_json(meaning: &Meaning) -> Json {
     let action = |action: &Action| json!({"name": action.name, "number": action.number, "fields": action.fields, "content": action.content});
     json!({
@@ -133,8 +134,8 @@ pub(super) fn meaning_json(meaning: &Meaning) -> Json {
     })
 }
 
-/// Returns events in the format of `meta.gold`: the id, position and text of each.
-pub(super) fn events_json(events: &[Delivery]) -> Json {
+/// Converts events to the format of `meta.gold`, with the id, position and text of each.
+pub(super) fn deliveries_json(events: &[Delivery]) -> Json {
     let rows = events.iter().filter(|event| !event.done);
     let row = |event: &Delivery| json!([event.id, event.position, event.text]);
     json!({"events": rows.map(row).collect::<Vec<_>>()})
@@ -147,7 +148,7 @@ mod tests {
     #[test]
     fn it_reads_what_is_whole_and_leaves_the_rest() {
         let text = "a <b>c</b> <create_note><id>1</id> x <content>y</content></create_note> d <confirm2>e</confirm2><confirm1>f";
-        let meaning = read_tags(&TagNames::new(), text);
+        let meaning = parse_tags(&TagNames::load(), text);
         assert_eq!(meaning.text, "a <b>c</b>  d <confirm1>f");
         let note = &meaning.actions[0];
         assert_eq!((note.name.as_str(), note.number), ("create_note", None));
@@ -171,7 +172,7 @@ mod tests {
             "",
         ] {
             let meaning = repairer.mend(&strict, text).unwrap();
-            assert_eq!(read_tags(&TagNames::new(), text), meaning, "{text}");
+            assert_eq!(parse_tags(&TagNames::load(), text), meaning, "{text}");
         }
     }
 }

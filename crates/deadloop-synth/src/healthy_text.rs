@@ -1,4 +1,4 @@
-//! Healthy text: hard negatives from forms, and clean text alone.
+//! Healthy text: hard negatives from forms, and clean text.
 
 use serde_json::json;
 
@@ -6,8 +6,8 @@ use super::doubt::{join_statements, split_statements};
 use super::label::PlantedLabel;
 use super::spec::{CountRange, SpecError, SpecItem, range_or};
 use super::stock::{CleanReader, SplitAssignment};
-use super::transcript::{SynthTranscript, seed_of_name};
-use super::{PLANTED_SUFFIX, Synth, SynthJob, TranscriptFrame, chunks, finish};
+use super::transcript::{SynthTranscript, derive_seed};
+use super::{PLANTED_SUFFIX, Synth, SynthJob, TranscriptFrame, chunks, finish_event};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
@@ -23,9 +23,9 @@ impl<'a> Synth<'a> {
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
         let names = file.forms.iter().map(|form| form.name.as_str());
-        let split = SplitAssignment::new(self.spec, forms, names).split(job.form);
-        let id = format!("{}/{}/{}", item.name, form.name, job.at);
-        let mut rng = Rng::new(seed_of_name(self.spec.seed, &["item", &id]));
+        let split = SplitAssignment::new(self.spec, forms, names).split_of(job.form);
+        let id = format!("{}/{}/{}", item.name, form.name, job.nth);
+        let mut rng = Rng::new(derive_seed(self.spec.seed, &["item", &id]));
         let frame = TranscriptFrame {
             item,
             id,
@@ -48,14 +48,14 @@ impl<'a> Synth<'a> {
         let block = block.map_err(|why| self.draw_failure(item, &frame.id, &why))?;
         parts.push(block.trim_matches('\n').to_owned());
         parts.extend(after);
-        let channel = item.channel(job.at, form.channel());
+        let channel = item.channel(job.nth, form.channel());
         let mut events = chunks::cut_into_events(&parts.join("\n\n"), channel, None, &mut rng);
         match channel {
             _ if aside.is_empty() => {}
             "answer" => events.insert(0, RecordedEvent::new(Body::Reasoning(aside))),
             _ => events.push(RecordedEvent::new(Body::Answer(aside))),
         }
-        events.push(finish("stop"));
+        events.push(finish_event("stop"));
         let meta = json!({"source": "hard-negative", "tag": form.class.as_str(), "item": item.name.as_str(), "form": form.name.as_str()});
         let (group, label) = (format!("form/{}", form.name), PlantedLabel::clean(channel));
         Ok(self.create_transcript(frame, None, group, meta, events, vec![label]))
@@ -65,16 +65,16 @@ impl<'a> Synth<'a> {
     pub(super) fn make_clean(
         &self,
         item: &'a SpecItem,
-        at: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.frame(item, at);
-        let channel = item.channel(at / item.langs.len(), "answer");
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let channel = item.channel(nth / item.langs.len(), "answer");
         let pool = self.find_texts(&frame);
         let chars = range_or(item.chars, 1000, 6000);
         let wanted = chars.draw(&mut rng);
         let short = || self.draw_failure(item, &frame.id, "too little clean text");
-        let mut clean = CleanReader::draw(&pool, wanted, &mut rng);
-        let taken = clean.take(chars.low, wanted).ok_or_else(short)?;
+        let mut clean = CleanReader::draw_texts(&pool, wanted, &mut rng);
+        let taken = clean.take_piece(chars.low, wanted).ok_or_else(short)?;
         let mut text: String = taken.iter().collect();
         if item.glue.is_some() {
             let doubt = self.spec.doubt_words(item.glue.as_ref(), frame.lang);
@@ -84,10 +84,10 @@ impl<'a> Synth<'a> {
         let ids: Vec<&str> = clean.parts.iter().map(|part| part.id.as_str()).collect();
         let meta = json!({"source": "clean", "tag": "clean", "item": item.name.as_str(), "made": {"clean_text_of": ids}});
         let mut events = chunks::cut_into_events(&text, channel, item.chunks.as_ref(), &mut rng);
-        events.push(finish("stop"));
+        events.push(finish_event("stop"));
         let group = first.group.clone().unwrap_or_else(|| first.id.clone());
         let model = first.model.as_ref();
-        let model = model.map(|model| self.name_writer(model, PLANTED_SUFFIX));
+        let model = model.map(|model| self.derived_model_name(model, PLANTED_SUFFIX));
         let labels = vec![PlantedLabel::clean(channel)];
         Ok(self.create_transcript(frame, model, group, meta, events, labels))
     }

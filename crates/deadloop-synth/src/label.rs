@@ -1,27 +1,27 @@
-//! [`PlantedLabel`]: the labels of made transcripts, checked against the planted text.
+//! [`PlantedLabel`]: the labels of synthetic transcripts.
 
 use deadloop_corpus::LabelCells;
 
-/// A row of labels.csv. Positions are chars of the channel, or calls on `tools`.
+/// A row of labels.csv. Positions are in chars of the channel, or in calls on `tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlantedLabel {
     /// `loop`, `clean`, `transient` or `fault`.
     pub class: &'static str,
-    /// The kind of loop or fault. Empty if clean.
+    /// Kind of loop or fault. Empty if clean.
     pub kind: &'static str,
     /// `reasoning`, `answer`, `arguments` or `tools`.
     pub channel: String,
-    /// The position of the first copy.
+    /// Position of the first copy.
     pub start: Option<usize>,
-    /// The position of the second copy.
+    /// Position of the second copy.
     pub onset: Option<usize>,
-    /// The position after the last repeated char or call. `None` if the loop lasts to the end.
+    /// Position after the last repeated char or call. `None` if the loop lasts to the end.
     pub end: Option<usize>,
-    /// The length of the first copy.
+    /// Length of the first copy.
     pub period: Option<usize>,
-    /// `planted`, or `construction` if nothing was planted.
+    /// `planted`, or `construction` if no loop was inserted.
     pub by: &'static str,
-    /// A note.
+    /// Free-text note.
     pub note: String,
 }
 
@@ -35,7 +35,7 @@ impl PlantedLabel {
         }
     }
 
-    /// Returns the cells of the label's row.
+    /// Formats the label as a row of labels.csv.
     pub fn row(&self, transcript: &str) -> LabelCells {
         let number = |value: Option<usize>| value.map(|n| n.to_string()).unwrap_or_default();
         [
@@ -45,7 +45,7 @@ impl PlantedLabel {
             self.channel.clone(),
             number(self.start),
             number(self.onset),
-            // No planted loop has an earliest right alarm before its onset.
+            // No inserted loop has an earliest right alarm before its onset.
             String::new(),
             number(self.end),
             number(self.period),
@@ -55,21 +55,22 @@ impl PlantedLabel {
     }
 }
 
-/// A stretch of a sequence that repeats.
+/// A span of a sequence that repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RepeatStretch {
+pub(super) struct RepeatSpan {
     pub(super) start: usize,
     pub(super) period: usize,
-    /// The position after the stretch.
+    /// Position after the span.
     pub(super) end: usize,
 }
 
-impl RepeatStretch {
-    /// Extends an exact repetition to its whole length, since the text after a planted repetition may happen to
-    /// continue it. `None` if the stretch does not repeat, if the period is not the smallest, or if the repetition
-    /// already begins in the text before. `loose` items before the stretch are ignored: a blank before a unit that ends
-    /// with a blank does not move the start.
-    pub(super) fn extend<T: PartialEq>(self, all: &[T], loose: fn(&T) -> bool) -> Option<Self> {
+impl RepeatSpan {
+    /// Extends an exact repetition to its whole length, since the following text may happen to continue it.
+    ///
+    /// `None` if the span does not repeat, if the period is not minimal, or if the repetition begins before the span.
+    /// Items before the span that satisfy `ignore` are ignored, such as a space before a unit that ends with a
+    /// space.
+    pub(super) fn extend<T: PartialEq>(self, all: &[T], ignore: fn(&T) -> bool) -> Option<Self> {
         let Self {
             start,
             period,
@@ -87,16 +88,16 @@ impl RepeatStretch {
         let before = (0..start)
             .rev()
             .take_while(|at| all[*at] == all[at + period]);
-        let loose = before.take(period).all(|at| loose(&all[at]));
-        loose.then_some(Self { start, period, end })
+        let is_start = before.take(period).all(|at| ignore(&all[at]));
+        is_start.then_some(Self { start, period, end })
     }
 
     pub(super) fn onset(self) -> usize {
         self.start + self.period
     }
 
-    /// Returns the label of the stretch in a sequence of `length` items.
-    pub(super) fn label(
+    /// Creates the label of the span in a sequence of `length` items.
+    pub(super) fn to_label(
         self,
         class: &'static str,
         kind: &'static str,
@@ -117,7 +118,7 @@ impl RepeatStretch {
     }
 }
 
-/// Returns whether a unit is not itself a repetition of a smaller one.
+/// Returns whether a unit is not itself a repetition of a smaller unit.
 pub(super) fn is_primitive<T: PartialEq>(unit: &[T]) -> bool {
     let length = unit.len();
     let whole = |part: &usize| length.is_multiple_of(*part);

@@ -1,20 +1,20 @@
-//! Synthetic corpora: transcripts with known loops, made from a spec.
+//! Synthetic corpora: transcripts with known loops, generated from a spec.
 //!
 //! A [`CorpusSpec`] describes the corpus, a [`Stock`] holds the clean texts and forms, and [`Synth`] makes the
-//! transcripts. Each transcript has a seed of its own, so that it depends neither on the order, nor on the number of
+//! transcripts. Each transcript has a separate seed, so that it depends neither on the order, nor on the number of
 //! threads, nor on other items of the spec.
 //!
-//! The labels of planted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
-//! `end` is the position after the loop. Every exact loop is checked: it repeats from `start` to `end`, its period is
-//! the smallest, and it does not begin at an earlier letter.
+//! The labels of inserted loops are exact. `start` is the first char of the first copy, `onset` is one period later, and
+//! `end` is the position after the loop. Every exact loop is verified: it repeats from `start` to `end`, its period is
+//! minimal, and it does not begin at an earlier letter.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the keys of a spec, the kinds of items | [`spec`] |
 //! | the clean texts, and the templates of texts | [`stock`]; [`forms`] |
-//! | a made transcript and its labels | [`transcript`], [`label`] |
+//! | a synthetic transcript and its labels | [`transcript`], [`label`] |
 //! | loops and harmless repetition in runs of agents | [`runs`] |
-//! | a loop planted in a text | `text_loops`, `copies` |
+//! | a loop inserted into a text | `text_loops`, `copies` |
 //! | faults of texts and events | [`damage`] |
 //! | labelled recordings copied into a corpus | [`recordings`] |
 
@@ -57,32 +57,32 @@ use label::PlantedLabel;
 use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
 use stock::{CleanText, Split, SplitAssignment, Stock, texts_of_split};
 use text_loops::LabelledText;
-use transcript::{NoDraw, SynthTranscript, seed_of_name};
+use transcript::{DrawResult, SynthTranscript, derive_seed};
 
-/// The suffix of a model's name for a text with a planted loop.
+/// Suffix of the model's name for a text with an inserted loop.
 const PLANTED_SUFFIX: &str = "+planted";
-/// The suffix of a model's name for a damaged text.
+/// Suffix of the model's name for a damaged text.
 const DAMAGED_SUFFIX: &str = "+damaged";
 
-/// The maximum number of draws for a transcript.
+/// The maximum number of attempts for a transcript.
 const MAX_DRAWS: usize = 500;
 
-/// A transcript to make: an item of the spec, a number, and a form.
+/// A transcript to make, by the numbers of its item, transcript and form.
 #[derive(Clone, Copy, Debug)]
 pub struct SynthJob {
     item: usize,
-    at: usize,
+    nth: usize,
     form: usize,
 }
 
-/// A maker of the transcripts of a spec.
+/// A generator of the transcripts of a spec.
 #[derive(Debug)]
 pub struct Synth<'a> {
     spec: &'a CorpusSpec,
     stock: &'a Stock,
 }
 
-/// The parts of a transcript besides its text.
+/// The item, id, language and split of a transcript.
 struct TranscriptFrame<'a> {
     item: &'a SpecItem,
     id: String,
@@ -91,32 +91,32 @@ struct TranscriptFrame<'a> {
 }
 
 impl<'a> Synth<'a> {
-    /// Returns a maker of the transcripts of `spec` from `stock`.
+    /// Creates a generator of the transcripts of `spec`, with the texts of `stock`.
     pub fn new(spec: &'a CorpusSpec, stock: &'a Stock) -> Self {
         Self { spec, stock }
     }
 
-    /// Returns every transcript of the spec, in order.
+    /// Lists all transcripts of the spec, in order.
     pub fn jobs(&self) -> Vec<SynthJob> {
         let mut jobs = Vec::new();
         for (item, wanted) in self.spec.items.iter().enumerate() {
             let forms = self.forms_of(wanted);
-            if makes_forms(wanted) {
-                for (index, form) in forms {
+            if makes_texts_of_forms(wanted) {
+                for (form_index, form) in forms {
                     let count = form.text_count(wanted.count());
-                    let jobs_of = |at| SynthJob {
+                    let jobs_of = |nth| SynthJob {
                         item,
-                        at,
-                        form: index,
+                        nth,
+                        form: form_index,
                     };
                     jobs.extend((0..count).map(jobs_of));
                 }
             } else {
-                let count = match wanted.kind.by {
+                let count = match wanted.kind.maker {
                     ItemMaker::Recorded => self.recordings(wanted).len().min(wanted.count()),
                     _ => wanted.count(),
                 };
-                jobs.extend((0..count).map(|at| SynthJob { item, at, form: 0 }));
+                jobs.extend((0..count).map(|nth| SynthJob { item, nth, form: 0 }));
             }
         }
         jobs
@@ -127,7 +127,7 @@ impl<'a> Synth<'a> {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
 
-    /// Returns the name of a transcript's file, without an ending.
+    /// Returns the name of a transcript's file, without the extension.
     pub fn file(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", SpecItem::file)
     }
@@ -135,53 +135,53 @@ impl<'a> Synth<'a> {
     /// Makes a transcript.
     ///
     /// # Errors
-    /// Returns the reason of the last draw if no draw satisfied the item.
+    /// Returns the reason of the last attempt if no attempt satisfies the item.
     pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
         let item = &self.spec.items[job.item];
-        match (item.kind.by, &item.forms, &item.faults) {
-            (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.at),
+        match (item.kind.maker, &item.forms, &item.faults) {
+            (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.nth),
             (ItemMaker::Clean, Some(forms), _) => self.make_negative(item, forms, job),
-            (ItemMaker::Clean, None, _) => self.make_clean(item, job.at),
-            (ItemMaker::Recorded, ..) => self.copy_recording(item, job.at),
-            (_, _, Some(faults)) => self.make_fault(item, faults, job.at),
-            (_, _, None) => self.make_run(item, job.at),
+            (ItemMaker::Clean, None, _) => self.make_clean(item, job.nth),
+            (ItemMaker::Recorded, ..) => self.copy_recording(item, job.nth),
+            (_, _, Some(faults)) => self.make_fault(item, faults, job.nth),
+            (_, _, None) => self.make_run(item, job.nth),
         }
     }
 
     /// Returns the forms of an item in its languages, with their indices.
     fn forms_of(&self, item: &SpecItem) -> Vec<(usize, &'a Form)> {
-        let forms = item.forms.as_ref().filter(|_| makes_forms(item));
+        let forms = item.forms.as_ref().filter(|_| makes_texts_of_forms(item));
         let file = forms.and_then(|forms| self.stock.forms.get(forms.as_str()));
         let all = file.into_iter().flat_map(|file| &file.forms).enumerate();
-        all.filter(|(_, form)| item.speaks(form.lang())).collect()
+        all.filter(|(_, form)| item.accepts(form.lang())).collect()
     }
 
-    /// Returns the generator and the split of the transcript at `at`.
-    fn begin(&self, item: &SpecItem, at: usize) -> (Rng, Split) {
-        let name = ["item", &item.name, &at.to_string()];
-        let mut rng = Rng::new(seed_of_name(self.spec.seed, &name));
-        let is_test = rng.chance(self.spec.test());
+    /// Creates the random number generator of a transcript, and draws its split.
+    fn start_rng(&self, item: &SpecItem, nth: usize) -> (Rng, Split) {
+        let name = ["item", &item.name, &nth.to_string()];
+        let mut rng = Rng::new(derive_seed(self.spec.seed, &name));
+        let is_test = rng.chance(self.spec.test_fraction());
         (rng, if is_test { Split::Test } else { Split::Dev })
     }
 
-    /// Returns the generator and the frame of the transcript at `at`.
-    fn frame(&self, item: &'a SpecItem, at: usize) -> (Rng, TranscriptFrame<'a>) {
-        let (rng, split) = self.begin(item, at);
+    /// Creates the random number generator and the frame of a transcript.
+    fn start_frame(&self, item: &'a SpecItem, nth: usize) -> (Rng, TranscriptFrame<'a>) {
+        let (rng, split) = self.start_rng(item, nth);
         let frame = TranscriptFrame {
             item,
-            id: item.id(at),
-            lang: &item.langs[at % item.langs.len()],
+            id: item.id(nth),
+            lang: &item.langs[nth % item.langs.len()],
             split,
         };
         (rng, frame)
     }
 
-    /// Returns the first draw that succeeds.
-    fn try_draw<T>(
+    /// Returns the first successful draw of up to `attempts`.
+    fn retry_draw<T>(
         &self,
         (item, id): (&SpecItem, &str),
         attempts: usize,
-        mut draw: impl FnMut(usize) -> Result<T, NoDraw>,
+        mut draw: impl FnMut(usize) -> DrawResult<T>,
     ) -> Result<T, SpecError> {
         let mut why = "no draw";
         for attempt in 0..attempts {
@@ -193,11 +193,11 @@ impl<'a> Synth<'a> {
         Err(self.draw_failure(item, id, why))
     }
 
-    /// Returns the clean texts of an item's sources in the language and split of a transcript.
+    /// Returns the clean texts of an item's sources that have the language and split of a transcript.
     fn find_texts(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
-        let of_source = |at: &usize| {
-            let source = self.spec.sources.get(*at)?;
-            let texts = self.stock.texts.get(*at)?;
+        let of_source = |nth: &usize| {
+            let source = self.spec.sources.get(*nth)?;
+            let texts = self.stock.texts.get(*nth)?;
             let (lang, split) = (frame.lang, frame.split);
             Some(texts_of_split(self.spec, texts, &source.name, lang, split))
         };
@@ -208,17 +208,17 @@ impl<'a> Synth<'a> {
     fn draw_failure(&self, item: &SpecItem, id: &str, why: &str) -> SpecError {
         let what = format!("{id} cannot be made: {why}");
         let expected = "wider ranges, or more clean text in its source, language and split";
-        SpecError::at(item.line, what, expected)
+        SpecError::new(item.line, what, expected)
     }
 
     fn make_text_loop(
         &self,
         item: &'a SpecItem,
         kind: Kind,
-        at: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
-        let (mut rng, frame) = self.frame(item, at);
-        let turn = at / item.langs.len();
+        let (mut rng, frame) = self.start_frame(item, nth);
+        let turn = nth / item.langs.len();
         let pool = self.find_texts(&frame);
         if pool.is_empty() {
             let why = "no clean text of its language in its sources";
@@ -243,11 +243,11 @@ impl<'a> Synth<'a> {
             units: &units,
         };
         let draw = |_| text_loops::draw_loop(&wanted, &mut rng);
-        let text = self.try_draw((item, &frame.id), MAX_DRAWS, draw)?;
-        Ok(self.finish_planted(frame, (kind, wanted.channel), text, &mut rng))
+        let text = self.retry_draw((item, &frame.id), MAX_DRAWS, draw)?;
+        Ok(self.finish_text_loop(frame, (kind, wanted.channel), text, &mut rng))
     }
 
-    fn finish_planted(
+    fn finish_text_loop(
         &self,
         frame: TranscriptFrame<'_>,
         (kind, channel): (Kind, &str),
@@ -259,22 +259,22 @@ impl<'a> Synth<'a> {
             "source": "planted",
             "tag": format!("{}-{kind}", item.repeats.class.name()),
             "item": item.name.as_str(),
-            "onset": onset_class(made.label.onset.unwrap_or_default()),
+            "onset": onset_bucket(made.label.onset.unwrap_or_default()),
             "made": {"unit": made.unit, "clean_text_of": made.parts},
         });
         if item.chunks.as_ref().is_some_and(Chunks::make_times) {
             meta["times"] = json!("made");
         }
         let mut events = chunks::cut_into_events(&made.text, channel, item.chunks.as_ref(), rng);
-        events.push(end_event(item));
-        let written = made.model.filter(|model| *model != self.spec.model());
-        let model = written.map(|model| self.name_writer(&model, PLANTED_SUFFIX));
+        events.push(loop_end_event(item));
+        let written = made.model.filter(|model| *model != self.spec.model_name());
+        let model = written.map(|model| self.derived_model_name(&model, PLANTED_SUFFIX));
         self.create_transcript(frame, model, made.group, meta, events, vec![made.label])
     }
 
-    /// Returns the name of the model for a text made from a text of `model`.
-    fn name_writer(&self, model: &str, suffix: &str) -> String {
-        let suffix = if self.spec.is_marked() { suffix } else { "" };
+    /// Returns the model name for a text derived from a text of `model`.
+    fn derived_model_name(&self, model: &str, suffix: &str) -> String {
+        let suffix = if self.spec.adds_suffix() { suffix } else { "" };
         format!("{model}{suffix}")
     }
 
@@ -290,7 +290,7 @@ impl<'a> Synth<'a> {
     ) -> SynthTranscript {
         let transcript = Transcript {
             id: frame.id,
-            model: model.unwrap_or_else(|| self.spec.model().to_owned()),
+            model: model.unwrap_or_else(|| self.spec.model_name().to_owned()),
             profile: None,
             group: Some(group),
             lang: Some(frame.lang.to_owned()),
@@ -304,7 +304,7 @@ impl<'a> Synth<'a> {
             transcript,
             labels: None,
             rest: Map::new(),
-            split: (self.spec.test() > 0.0).then(|| frame.split.name().to_owned()),
+            split: (self.spec.test_fraction() > 0.0).then(|| frame.split.name().to_owned()),
             place: Place::whole("made"),
         };
         SynthTranscript {
@@ -316,25 +316,25 @@ impl<'a> Synth<'a> {
 }
 
 /// Creates the end event of a stream.
-fn finish(reason: &str) -> RecordedEvent {
+fn finish_event(reason: &str) -> RecordedEvent {
     RecordedEvent::new(Body::Finish {
         reason: Some(reason.to_owned()),
     })
 }
 
-/// Returns the end event of a text with a loop.
-fn end_event(item: &SpecItem) -> RecordedEvent {
+/// Creates the end event of a text with a loop.
+fn loop_end_event(item: &SpecItem) -> RecordedEvent {
     let goes_on = item.repeats.after.high > 0;
-    finish(if goes_on { "stop" } else { "length" })
+    finish_event(if goes_on { "stop" } else { "length" })
 }
 
 /// Returns whether the item makes several transcripts of each form.
-fn makes_forms(item: &SpecItem) -> bool {
-    matches!(item.kind.by, ItemMaker::Clean) && item.forms.is_some()
+fn makes_texts_of_forms(item: &SpecItem) -> bool {
+    matches!(item.kind.maker, ItemMaker::Clean) && item.forms.is_some()
 }
 
-/// Returns the class of an onset in tables.
-fn onset_class(onset: usize) -> &'static str {
+/// Returns the range of an onset, for tables.
+fn onset_bucket(onset: usize) -> &'static str {
     match onset {
         0..2000 => "under-2000",
         2000..5000 => "2000-5000",

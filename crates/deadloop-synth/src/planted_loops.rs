@@ -1,26 +1,26 @@
-//! The copies of a planted loop ([`LoopPlan`]), and the random numbers of corpora ([`Rng`]).
+//! [`LoopPlan`]: the copies of an inserted loop. [`Rng`]: a random number generator.
 
 use deadloop_detect::Kind;
 
-/// The parameters of a planted loop.
+/// Parameters of an inserted loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LoopPlan {
-    /// The kind of repetition.
+    /// Kind of repetition.
     pub(crate) kind: Kind,
-    /// The text that is repeated, with the blank or line break at its end. In an
-    /// [`OrderedList`](Kind::OrderedList) each line is an item.
+    /// Repeated text, with the space or line break at its end. In an [`OrderedList`](Kind::OrderedList) each line is an
+    /// item.
     pub(crate) unit: String,
-    /// The texts that replace `{}` in the unit. The copies take them in turn. In a
-    /// [`NearRepeat`](Kind::NearRepeat) they make the copies differ.
+    /// Texts that replace `{}` in the unit, one per copy in turn. In a [`NearRepeat`](Kind::NearRepeat) they make the
+    /// copies differ.
     pub(crate) fillers: Vec<String>,
-    /// The mark after the number of a list item, with the blank after it.
-    pub(crate) numbering: &'static str,
+    /// Text after the number of a list item, with a space if needed.
+    pub(crate) number_suffix: &'static str,
 }
 
 impl LoopPlan {
-    /// Returns the copy with this number, from 0.
-    pub(crate) fn copy(&self, number: usize) -> String {
-        let unit = fill(&self.unit, &self.fillers, number);
+    /// Makes the copy with this number, from 0.
+    pub(crate) fn render(&self, number: usize) -> String {
+        let unit = fill_placeholder(&self.unit, &self.fillers, number);
         match self.kind {
             Kind::OrderedList => number_items(self, &unit, number),
             _ => unit,
@@ -28,7 +28,7 @@ impl LoopPlan {
     }
 }
 
-fn fill(unit: &str, fillers: &[String], number: usize) -> String {
+fn fill_placeholder(unit: &str, fillers: &[String], number: usize) -> String {
     match fillers {
         [] => unit.to_owned(),
         _ => unit.replace("{}", &fillers[number % fillers.len()]),
@@ -38,22 +38,21 @@ fn fill(unit: &str, fillers: &[String], number: usize) -> String {
 fn number_items(plan: &LoopPlan, unit: &str, number: usize) -> String {
     let lines = unit.lines();
     let before = number as u64 * unit.lines().count() as u64;
-    let item = |(at, line)| format!("{}{}{line}\n", 1 + before + at as u64, plan.numbering);
+    let item = |(at, line)| format!("{}{}{line}\n", 1 + before + at as u64, plan.number_suffix);
     lines.enumerate().map(item).collect()
 }
 
-/// A small random number generator for corpora: splitmix64. The same seed gives the same numbers on every machine. It
-/// is not secure.
+/// A small random number generator (splitmix64), with equal results on all machines. It is not secure.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 
 impl Rng {
-    /// Returns a generator with this seed.
+    /// Creates a generator with this seed.
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Returns the next 64 bits.
+    /// Returns the next 64 random bits.
     pub(crate) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -61,25 +60,26 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Returns a number below `bound`, or 0 if `bound` is 0. The tiny bias of the remainder does not matter here.
+    /// Returns a random number below `bound`, or 0 if `bound` is 0. The tiny bias of the remainder does not matter
+    /// here.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next_u64() % bound.max(1) as u64) as usize
     }
 
-    /// Returns a number from `low` to `high`, both included.
+    /// Returns a random number from `low` to `high`, inclusive.
     pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
     }
 
-    /// Draws whether an event of probability `share`, from 0 to 1, occurs.
-    pub(crate) fn chance(&mut self, share: f64) -> bool {
+    /// Returns `true` with this probability, from 0 to 1.
+    pub(crate) fn chance(&mut self, probability: f64) -> bool {
         // A float holds exactly these upper 53 bits.
-        ((self.next_u64() >> 11) as f64) < share * (1_u64 << 53) as f64
+        ((self.next_u64() >> 11) as f64) < probability * (1_u64 << 53) as f64
     }
 
-    /// Draws one item. `None` if the slice is empty.
-    pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
-        from.get(self.below(from.len()))
+    /// Returns a random item. `None` if the slice is empty.
+    pub(crate) fn choose<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
+        items.get(self.below(items.len()))
     }
 
     /// Shuffles the items.
@@ -96,14 +96,14 @@ mod tests {
 
     #[test]
     fn copies_count_on_or_differ_by_their_filler() {
-        let copies = |kind, unit: &str, fillers: &[&str], numbering| -> String {
+        let copies = |kind, unit: &str, fillers: &[&str], number_suffix| -> String {
             let plan = LoopPlan {
                 kind,
                 unit: unit.to_owned(),
                 fillers: fillers.iter().map(ToString::to_string).collect(),
-                numbering,
+                number_suffix,
             };
-            (0..3).map(|number| plan.copy(number)).collect()
+            (0..3).map(|number| plan.render(number)).collect()
         };
         let list = copies(Kind::OrderedList, "a\nb", &[], ". ");
         assert_eq!(list, "1. a\n2. b\n3. a\n4. b\n5. a\n6. b\n");

@@ -1,6 +1,6 @@
-//! Recordings that are copied unchanged into a made corpus.
+//! Recordings that are copied unchanged into a synthetic corpus.
 //!
-//! Their events keep their times, and they keep their labels and split.
+//! They keep their times, their labels and their split.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use super::spec::{SpecError, SpecItem};
 use super::transcript::SynthTranscript;
 use deadloop_corpus::{Corpus, Entry, LABEL_COLUMNS, LabelCells, Place, Problem};
 
-/// The rows of `labels.csv`, by transcript.
+/// Rows of `labels.csv`, by transcript.
 #[derive(Debug, Default)]
 pub struct LabelRows(BTreeMap<String, Vec<LabelCells>>);
 
 impl LabelRows {
-    /// Reads the labels of a corpus. Empty if it has no `labels.csv`.
+    /// Reads the labels of a corpus. Empty if the corpus has no `labels.csv`.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read as CSV.
@@ -29,17 +29,17 @@ impl LabelRows {
         };
         let mut reader = csv::Reader::from_path(path).map_err(bad)?;
         let header = reader.headers().map_err(bad)?.clone();
-        let places = LABEL_COLUMNS.map(|name| header.iter().position(|column| column == name));
+        let indices = LABEL_COLUMNS.map(|name| header.iter().position(|column| column == name));
         for record in reader.records() {
             let record = record.map_err(bad)?;
-            let cell = |at: Option<usize>| at.and_then(|at| record.get(at)).unwrap_or_default();
-            let row = places.map(|at| cell(at).to_owned());
+            let cell = |nth: Option<usize>| nth.and_then(|nth| record.get(nth)).unwrap_or_default();
+            let row = indices.map(|nth| cell(nth).to_owned());
             rows.entry(row[0].clone()).or_default().push(row);
         }
         Ok(Self(rows))
     }
 
-    /// Returns a recording with its rows.
+    /// Creates a synthetic transcript from a recording, with its label rows.
     pub fn recorded(&self, entry: Entry) -> SynthTranscript {
         let rows = self.0.get(&entry.transcript.id).cloned();
         SynthTranscript {
@@ -51,22 +51,22 @@ impl LabelRows {
 }
 
 impl<'a> Synth<'a> {
-    /// Returns the recordings that an item may take, in the order of its sources.
+    /// Returns the recordings that an item may copy, in the order of its sources.
     pub(super) fn recordings(&self, item: &'a SpecItem) -> Vec<&'a SynthTranscript> {
         let sources = item.sources.iter();
-        let recorded = sources.filter_map(|at| self.stock.recorded.get(*at));
+        let recorded = sources.filter_map(|nth| self.stock.recorded.get(*nth));
         recorded.flatten().collect()
     }
 
-    /// Returns the recording at `at`. Its split is removed if the spec has no splits.
+    /// Copies a recording. Its split is removed if the spec has no splits.
     pub(super) fn copy_recording(
         &self,
         item: &'a SpecItem,
-        at: usize,
+        nth: usize,
     ) -> Result<SynthTranscript, SpecError> {
         let none = || self.draw_failure(item, &item.name, "no such recording");
-        let mut made = SynthTranscript::clone(self.recordings(item).get(at).ok_or_else(none)?);
-        if self.spec.test() == 0.0 {
+        let mut made = SynthTranscript::clone(self.recordings(item).get(nth).ok_or_else(none)?);
+        if self.spec.test_fraction() == 0.0 {
             made.entry.split = None;
         }
         Ok(made)

@@ -1,6 +1,6 @@
-//! Reads a spec and its text files and files of forms.
+//! Reads a spec, its text files and its files of forms.
 //!
-//! Clean texts of a corpus are found by the caller, since this module cannot read labels.
+//! The caller selects the clean texts of a corpus, since this crate does not interpret labels.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,7 +27,7 @@ fn unreadable(path: &Path, error: &io::Error) -> Problem {
     Problem::new(Place::whole(path), what, "a text file in UTF-8")
 }
 
-fn read(path: &Path) -> Result<String, Problem> {
+fn read_utf8(path: &Path) -> Result<String, Problem> {
     std::fs::read_to_string(path).map_err(|e| unreadable(path, &e))
 }
 
@@ -37,7 +37,7 @@ impl CorpusSpec {
     /// # Errors
     /// Returns an error if the file cannot be read, and the errors of [`CorpusSpec::parse`].
     pub fn read(path: &Path) -> Result<Self, Problem> {
-        Self::parse(&read(path)?).map_err(|e| e.problem(path))
+        Self::parse(&read_utf8(path)?).map_err(|e| e.problem(path))
     }
 
     /// Reads the files of forms that the spec names. `base` is the spec's folder.
@@ -48,7 +48,7 @@ impl CorpusSpec {
         let mut read_forms = BTreeMap::new();
         for named in self.table.forms.iter().flatten() {
             let path = base.join(&*named.file);
-            let forms = Forms::parse(&read(&path)?).map_err(|e| e.problem(&path))?;
+            let forms = Forms::parse(&read_utf8(&path)?).map_err(|e| e.problem(&path))?;
             read_forms.insert(named.name.to_string(), forms);
         }
         Ok(read_forms)
@@ -56,14 +56,14 @@ impl CorpusSpec {
 }
 
 impl CleanSource {
-    /// Returns the paragraphs of a text file, or of every .txt file of a folder in the order of their names.
+    /// Returns the paragraphs of a text file, or of all .txt files in a folder, sorted by name.
     ///
     /// # Errors
     /// Returns an error if a file cannot be read.
     pub fn paragraphs(&self, path: &Path) -> Result<Vec<CleanText>, Problem> {
         let mut texts = Vec::new();
         for file in text_files(path).map_err(|e| unreadable(path, &e))? {
-            let text = read(&file)?.replace("\r\n", "\n");
+            let text = read_utf8(&file)?.replace("\r\n", "\n");
             let name = file.file_stem().unwrap_or_default().to_string_lossy();
             let paragraphs = text.split("\n\n").map(str::trim);
             let paragraphs = paragraphs.filter(|text| !text.is_empty());
@@ -92,7 +92,7 @@ fn text_files(path: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 impl CleanText {
-    /// Returns the whole text of a transcript, its thinking first. `None` if it has no text.
+    /// Returns the whole text of a transcript, reasoning first. `None` if the transcript has no text.
     pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let parts = [transcript.reasoning(), transcript.answer()];
@@ -117,11 +117,11 @@ impl RealStream {
         let call = |event: &RecordedEvent| match &event.body {
             Body::ToolCall {
                 name, arguments, ..
-            } => intact_arguments(arguments).map(|arguments| (name.clone(), arguments)),
+            } => object_arguments(arguments).map(|arguments| (name.clone(), arguments)),
             _ => None,
         };
         let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
-        // Some recordings hold thinking and answer in one text, with the model's tags.
+        // Some recordings have reasoning and answer in one text, with the model's tags.
         let block = reasoning.trim_start().strip_prefix("<think>");
         let block = block.and_then(|block| block.split_once("</think>"));
         let (thought, said) = match block {
@@ -137,14 +137,14 @@ impl RealStream {
             reasoning: thought.trim().to_owned(),
             answer: said.trim().to_owned(),
             calls: transcript.events.iter().filter_map(call).collect(),
-            pieces: pieces(&transcript.events).unwrap_or_default(),
+            pieces: timed_pieces(&transcript.events).unwrap_or_default(),
             over,
         }
     }
 }
 
-/// Returns the pieces of the answer, without the blanks before its text. `None` if one of them has no time.
-fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
+/// Returns the pieces of the answer, without leading whitespace. `None` if a piece has no time.
+fn timed_pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     let mut pieces = Vec::new();
     for event in events {
         let Body::Answer(text) = &event.body else {
@@ -160,8 +160,8 @@ fn pieces(events: &[RecordedEvent]) -> Option<Vec<TimedPiece>> {
     Some(pieces)
 }
 
-/// Returns arguments as the model wrote them, if they are an object with a field.
-fn intact_arguments(arguments: &Json) -> Option<String> {
+/// Returns the arguments as the model wrote them, if they are a non-empty object.
+fn object_arguments(arguments: &Json) -> Option<String> {
     let (text, value) = match arguments {
         Json::String(text) => (text.clone(), serde_json::from_str(text).ok()?),
         value => (value.to_string(), value.clone()),

@@ -1,4 +1,4 @@
-//! Faults of texts, of a call's arguments and name, and of delivery.
+//! Faults of texts, call arguments, call names and delivery.
 
 use deadloop_detect::Fault;
 use deadloop_repair::meaning::Delivery;
@@ -7,17 +7,17 @@ use serde_json::json;
 use super::faults::{FaultRequest, FaultyStream};
 use super::gold::{self, TagNames};
 use super::spec::SpecStreamKind;
-use super::transcript::NoDraw;
-use super::{chunks, finish};
+use super::transcript::{DrawError, DrawResult};
+use super::{chunks, finish_event};
 use crate::damage::{damage, damage_events};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent, tool_call};
 
-/// The reason why a draw has no damage.
-const UNDAMAGED: NoDraw = "nothing in it that the fault damages";
+/// The error if a fault does not apply to the drawn text.
+const UNDAMAGED: DrawError = "nothing in it that the fault damages";
 
-/// Damages a text. Returns the text and the onset of its damage, which is `None` for an intact text.
-fn damage_text(request: &FaultRequest, intact: &str) -> Result<(String, Option<usize>), NoDraw> {
+/// Damages a text. Returns the text and the onset of the damage, which is `None` if the text is intact.
+fn damage_text(request: &FaultRequest, intact: &str) -> DrawResult<(String, Option<usize>)> {
     let severity = if request.is_intact {
         0
     } else {
@@ -34,17 +34,17 @@ fn damage_text(request: &FaultRequest, intact: &str) -> Result<(String, Option<u
     Ok((damaged.text, damaged.onset.map(char_at)))
 }
 
-/// Makes a damaged answer: with actions, with thinking, or plain.
+/// Makes a damaged answer with actions, with reasoning, or plain.
 pub(super) fn damage_answer(
     stream: SpecStreamKind,
     request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
-) -> Result<FaultyStream, NoDraw> {
+) -> DrawResult<FaultyStream> {
     let meaning = match stream {
-        SpecStreamKind::Tags => gold::read_tags(&TagNames::new(), intact),
-        SpecStreamKind::Think => gold::read_thinking(intact),
-        _ => gold::as_text(intact),
+        SpecStreamKind::Tags => gold::parse_tags(&TagNames::load(), intact),
+        SpecStreamKind::Think => gold::parse_thinking(intact),
+        _ => gold::text_meaning(intact),
     };
     if stream == SpecStreamKind::Think && meaning.reasoning.is_empty() {
         return Err("no whole block of thinking at its start");
@@ -54,14 +54,14 @@ pub(super) fn damage_answer(
     let nothing =
         !request.is_intact && matches!(request.fault, Fault::Pseudo | Fault::Confirmation);
     let gold = match request.fault {
-        _ if nothing => gold::as_text(""),
-        // For an answer of tags alone, the meaning is that of the tags: the missing text cannot be known.
-        Fault::Empty if !request.is_intact => gold::read_tags(&TagNames::new(), &text),
+        _ if nothing => gold::text_meaning(""),
+        // The removed text cannot be recovered, so only the tags have a meaning.
+        Fault::Empty if !request.is_intact => gold::parse_tags(&TagNames::load(), &text),
         _ => meaning,
     };
     let mut events = chunks::cut_into_events(&text, "answer", request.chunks.as_ref(), rng);
     if request.is_intact || request.fault != Fault::Cut {
-        events.push(finish("stop"));
+        events.push(finish_event("stop"));
     }
     Ok(FaultyStream {
         events,
@@ -75,14 +75,11 @@ pub(super) fn damage_answer(
 fn call_events(name: &str, arguments: &str) -> Vec<RecordedEvent> {
     let call = tool_call(Some("call-0".to_owned()), name, arguments);
     let [turn, call] = [Body::Turn, call].map(RecordedEvent::new);
-    vec![turn, call, finish("tool_calls")]
+    vec![turn, call, finish_event("tool_calls")]
 }
 
 /// Makes a call with damaged arguments.
-pub(super) fn damage_arguments(
-    request: &FaultRequest,
-    intact: &str,
-) -> Result<FaultyStream, NoDraw> {
+pub(super) fn damage_arguments(request: &FaultRequest, intact: &str) -> DrawResult<FaultyStream> {
     let (text, onset) = damage_text(request, intact)?;
     Ok(FaultyStream {
         events: call_events("tool", &text),
@@ -93,8 +90,8 @@ pub(super) fn damage_arguments(
     })
 }
 
-/// Makes a call with a damaged name: misspelt, in another case, or with control text after it.
-pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> Result<FaultyStream, NoDraw> {
+/// Makes a call with a damaged name: misspelt, in a different case, or with a control token after it.
+pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> DrawResult<FaultyStream> {
     const CONTROL: [&str; 3] = ["<|channel|>commentary", "<|channel|>json", "<|end|>"];
     let name = match (request.is_intact, request.fault) {
         (true, _) => intact.to_owned(),
@@ -119,13 +116,13 @@ pub(super) fn damage_name(request: &FaultRequest, intact: &str) -> Result<Faulty
     })
 }
 
-/// Makes the damaged events that a client reads again after a disconnect. Each is a piece of a text, with an id and a
+/// Makes the damaged events that a client reads again after a disconnect. Each is a piece of the text, with an id and a
 /// position.
 pub(super) fn damage_delivery(
     request: &FaultRequest,
     intact: &str,
     rng: &mut Rng,
-) -> Result<FaultyStream, NoDraw> {
+) -> DrawResult<FaultyStream> {
     let chars: Vec<char> = intact.chars().collect();
     let size = (chars.len() / 12).max(4);
     let piece = |(place, chars): (usize, &[char])| Delivery {
@@ -158,18 +155,18 @@ pub(super) fn damage_delivery(
         lengths.take(before).sum::<usize>()
     });
     if rng.chance(0.8) || request.is_intact {
-        events.push(finish("stop"));
+        events.push(finish_event("stop"));
     }
     Ok(FaultyStream {
         events,
         channel: "answer",
         onset: before.map(|at| at.min(length.saturating_sub(1))),
-        gold: gold::events_json(&row),
+        gold: gold::deliveries_json(&row),
         ..FaultyStream::default()
     })
 }
 
-fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
+fn to_events(deliveries: &[Delivery]) -> Vec<RecordedEvent> {
     let event = |delivered: &Delivery| {
         let mut event = RecordedEvent::new(Body::Answer(delivered.text.clone()));
         event.rest.insert("event_id".into(), json!(delivered.id));
@@ -177,5 +174,5 @@ fn to_events(row: &[Delivery]) -> Vec<RecordedEvent> {
         event.rest.insert("position".into(), position);
         event
     };
-    row.iter().map(event).collect()
+    deliveries.iter().map(event).collect()
 }

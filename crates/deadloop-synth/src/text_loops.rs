@@ -1,11 +1,11 @@
-//! Loops in text: clean text, and the loop.
+//! Texts with a loop between clean texts.
 
 use super::copies::{CopyMaker, LoopRequest, collect_words};
 use super::drift::DriftWords;
-use super::label::{PlantedLabel, RepeatStretch};
+use super::label::{PlantedLabel, RepeatSpan};
 use super::spec::CountRange;
 use super::stock::CleanReader;
-use super::transcript::NoDraw;
+use super::transcript::{DrawError, DrawResult};
 use crate::planted_loops::Rng;
 use deadloop_detect::Kind;
 
@@ -14,55 +14,56 @@ pub(super) struct LabelledText {
     pub(super) text: String,
     pub(super) label: PlantedLabel,
     pub(super) model: Option<String>,
-    /// The ids of the clean texts in it.
+    /// Ids of its clean texts.
     pub(super) parts: Vec<String>,
-    /// The source of the repetition: the unit's name, or the id of the text that it was cut from.
+    /// Name of the repeated unit, or id of the text from which it was cut.
     pub(super) unit: String,
-    /// The group of the first clean text in its corpus. If that text has no group, the name of the spec's unit, or the
-    /// id of the first text.
+    /// Group of the first clean text.
+    ///
+    /// If that text has no group, the name of the spec's unit, otherwise the id of the text.
     pub(super) group: String,
 }
 
-const TOO_SHORT: NoDraw = "too little clean text for the wanted onset";
+const TOO_SHORT: DrawError = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
-pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<LabelledText, NoDraw> {
-    let repeats = &wanted.item.repeats;
+pub(super) fn draw_loop(request: &LoopRequest<'_>, rng: &mut Rng) -> DrawResult<LabelledText> {
+    let repeats = &request.item.repeats;
     let after = repeats.after.draw(rng);
-    let mut clean = CleanReader::draw(wanted.pool, wanted.onset.high + after, rng);
+    let mut clean = CleanReader::draw_texts(request.pool, request.onset.high + after, rng);
     let first = *clean.parts.first().ok_or(TOO_SHORT)?;
     let vocabulary = collect_words(&clean);
-    let drift = wanted.item.drift.as_ref();
+    let drift = request.item.drift.as_ref();
     let glue = drift.and_then(|drift| drift.glue.as_ref());
     let maker = CopyMaker {
-        wanted,
+        request,
         texts: &clean.others,
-        words: DriftWords {
+        drift_words: DriftWords {
             others: &vocabulary,
-            paraphrase: wanted.spec.paraphrase(),
-            doubt: wanted.spec.doubt_words(glue, wanted.lang),
+            paraphrase: request.spec.paraphrase_groups(),
+            doubt: request.spec.doubt_words(glue, request.lang),
         },
     };
     let unit = maker.draw_unit(rng)?;
-    // Two draws without an effect keep committed corpora as they are.
+    // Two unused random numbers keep committed corpora unchanged.
     if drift.is_some() {
         rng.next_u64();
     }
     let body = maker.draw_copies(&unit, rng)?;
     rng.next_u64();
     let period = unit.first.len();
-    let (chars, planted) = assemble(wanted, &mut clean, (period, &body, after), rng)?;
+    let (chars, planted) = assemble_text(request, &mut clean, (period, &body, after), rng)?;
     let prefix: String = chars[..planted.start].iter().collect();
     if period >= 20 && prefix.contains(unit.plan.unit.trim()) {
         return Err("clean text that already says what is to be repeated");
     }
-    let (class, kind) = (repeats.class.name(), wanted.kind.name());
+    let (class, kind) = (repeats.class.name(), request.kind.name());
     Ok(LabelledText {
         text: chars.iter().collect(),
-        label: planted.label(class, kind, wanted.channel, chars.len()),
+        label: planted.to_label(class, kind, request.channel, chars.len()),
         model: first.model.clone(),
         parts: clean.parts.iter().map(|part| part.id.clone()).collect(),
-        group: match (&first.group, &wanted.item.unit) {
+        group: match (&first.group, &request.item.unit) {
             (Some(group), _) => group.clone(),
             (None, Some(_)) => unit.name.clone(),
             (None, None) => first.id.clone(),
@@ -71,22 +72,22 @@ pub(super) fn draw_loop(wanted: &LoopRequest<'_>, rng: &mut Rng) -> Result<Label
     })
 }
 
-/// Joins clean text, the loop, and more clean text. Also returns the stretch of the loop.
-fn assemble(
-    wanted: &LoopRequest<'_>,
+/// Joins clean text, the loop, and more clean text. Also returns the span of the loop.
+fn assemble_text(
+    request: &LoopRequest<'_>,
     clean: &mut CleanReader<'_>,
     (period, body, after): (usize, &[char], usize),
     rng: &mut Rng,
-) -> Result<(Vec<char>, RepeatStretch), NoDraw> {
-    let high = wanted.onset.high.checked_sub(period);
+) -> DrawResult<(Vec<char>, RepeatSpan)> {
+    let high = request.onset.high.checked_sub(period);
     let high = high.ok_or("a unit longer than the wanted onset")?;
-    let low = wanted.onset.low.saturating_sub(period);
+    let low = request.onset.low.saturating_sub(period);
     let before = low.max(CountRange::new(low, high).draw(rng));
     let mut chars = Vec::new();
     if before > 0 {
-        chars.extend(clean.take(low, before).ok_or(TOO_SHORT)?);
+        chars.extend(clean.take_piece(low, before).ok_or(TOO_SHORT)?);
     }
-    let is_list = wanted.kind == Kind::OrderedList;
+    let is_list = request.kind == Kind::OrderedList;
     if is_list && chars.last().is_some_and(|c| *c != '\n') {
         chars.push('\n');
     }
@@ -95,16 +96,16 @@ fn assemble(
     let end = chars.len();
     if after > 0 {
         chars.extend(['\n', '\n']);
-        let low = wanted.item.repeats.after.low;
-        chars.extend(clean.take(low, after).ok_or(TOO_SHORT)?);
+        let low = request.item.repeats.after.low;
+        chars.extend(clean.take_piece(low, after).ok_or(TOO_SHORT)?);
     }
-    let mut planted = RepeatStretch { start, period, end };
-    if matches!(wanted.kind, Kind::ShortSequence | Kind::Paragraph) {
-        // A blank or mark at an end belongs to the text before a copy.
+    let mut planted = RepeatSpan { start, period, end };
+    if matches!(request.kind, Kind::ShortSequence | Kind::Paragraph) {
+        // Whitespace or punctuation at an end belongs to the text before a copy.
         let whole = planted.extend(&chars, |c| !c.is_alphanumeric());
         planted = whole.ok_or("copies that are not exact")?;
     }
-    if !wanted.onset.holds(planted.onset()) {
+    if !request.onset.contains(planted.onset()) {
         return Err("no end of a sentence or word near the wanted onset");
     }
     Ok((chars, planted))

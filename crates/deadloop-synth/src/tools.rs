@@ -10,7 +10,7 @@ impl Tool {
     pub(super) fn draw_arguments(&self, rng: &mut Rng) -> Json {
         let arguments = self.arguments.iter().flat_map(|all| &all.0);
         let drawn = arguments.map(|(name, values)| {
-            let value = rng.pick(values).cloned();
+            let value = rng.choose(values).cloned();
             (name.clone(), value.unwrap_or_default())
         });
         Json::Object(drawn.collect())
@@ -19,8 +19,8 @@ impl Tool {
     /// Draws a result of the tool.
     pub(super) fn draw_result(&self, rng: &mut Rng) -> String {
         let drawn = match &self.results {
-            Some(all) => rng.pick(all).map(ToString::to_string),
-            None => rng.pick(&["ok"]).map(ToString::to_string),
+            Some(all) => rng.choose(all).map(ToString::to_string),
+            None => rng.choose(&["ok"]).map(ToString::to_string),
         };
         drawn.unwrap_or_default()
     }

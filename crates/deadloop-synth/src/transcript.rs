@@ -1,4 +1,4 @@
-//! [`SynthTranscript`]: a made transcript with its labels.
+//! [`SynthTranscript`]: a synthetic transcript with its labels.
 
 use sha2::{Digest, Sha256};
 
@@ -6,21 +6,24 @@ use super::label::PlantedLabel;
 use deadloop_corpus::{Entry, LabelCells};
 
 /// The reason why a draw failed. Another draw may succeed.
-pub(super) type NoDraw = &'static str;
+pub(super) type DrawError = &'static str;
 
-/// A made transcript with its labels.
+/// The result of a random draw.
+pub(super) type DrawResult<T> = Result<T, DrawError>;
+
+/// A synthetic transcript with its labels.
 #[derive(Clone, Debug)]
 pub struct SynthTranscript {
     /// The transcript, with its split if the spec has splits.
     pub entry: Entry,
-    /// The labels, which are known from the making.
+    /// Labels, known by construction.
     pub labels: Vec<PlantedLabel>,
-    /// The rows of `labels.csv` of a recording, as in its corpus.
+    /// Rows of a recording in the `labels.csv` of its corpus.
     pub rows: Vec<LabelCells>,
 }
 
 impl SynthTranscript {
-    /// Returns the transcript's rows of `labels.csv`.
+    /// Returns the rows of the transcript for `labels.csv`.
     pub fn label_rows(&self) -> impl Iterator<Item = LabelCells> {
         let id = &self.entry.transcript.id;
         let known = self.labels.iter().map(|label| label.row(id));
@@ -28,8 +31,8 @@ impl SynthTranscript {
     }
 }
 
-/// Returns a seed that depends on a name.
-pub(super) fn seed_of_name(seed: u64, name: &[&str]) -> u64 {
+/// Derives a seed from another seed and a name.
+pub(super) fn derive_seed(seed: u64, name: &[&str]) -> u64 {
     let mut hasher = Sha256::new();
     hasher.update(seed.to_le_bytes());
     for part in name {

@@ -1,13 +1,14 @@
 //! Units: texts to repeat, cut out of clean text.
 
-use super::letters::{find_words, is_sign};
+use super::letters::{find_words, is_cjk_char};
 use super::spec::CountRange;
 use super::stock::{CleanText, ends_sentence};
 use crate::planted_loops::Rng;
 use deadloop_detect::Kind;
 
-/// Cuts a unit for a loop of this kind out of one of these texts, and returns it with the text's id. `chars` is the
-/// length of the unit. `None` if this draw found no fitting piece.
+/// Cuts a unit of `chars` chars for this kind of loop out of one of the texts. Returns the unit and the id of the text.
+///
+/// `None` if this draw found no fitting piece.
 pub(super) fn cut_unit(
     texts: &[&CleanText],
     kind: Kind,
@@ -34,15 +35,15 @@ pub(super) fn cut_unit(
     fits.then(|| (unit, donor.id.clone()))
 }
 
-/// Returns a few adjacent words with a blank after them, or a few characters in Chinese.
+/// Draws a few adjacent words with a space after them, or a few Chinese or Japanese characters.
 fn draw_words(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
     let words = find_words(text);
     let first = words.get(rng.below(words.len()))?.clone();
-    let wanted = chars.draw(rng);
-    let signs = text[first.start..].chars().next().is_some_and(is_sign);
+    let max_chars = chars.draw(rng);
+    let signs = text[first.start..].chars().next().is_some_and(is_cjk_char);
     if signs {
-        let unit: String = text[first.start..].chars().take(wanted).collect();
-        return unit.chars().all(is_sign).then_some(unit);
+        let unit: String = text[first.start..].chars().take(max_chars).collect();
+        return unit.chars().all(is_cjk_char).then_some(unit);
     }
     let line = text[first.start..].find('\n');
     let line_end = line.map_or(text.len(), |at| first.start + at);
@@ -50,17 +51,17 @@ fn draw_words(text: &str, chars: CountRange, rng: &mut Rng) -> Option<String> {
     let words = words.iter().filter(|word| word.start >= first.start);
     for word in words.filter(|word| word.end <= line_end) {
         let length = text[first.start..word.end].chars().count() + 1;
-        if length > wanted {
+        if length > max_chars {
             break;
         }
         end = word.end;
     }
     let unit = format!("{} ", &text[first.start..end]);
-    chars.holds(unit.chars().count()).then_some(unit)
+    chars.contains(unit.chars().count()).then_some(unit)
 }
 
-/// Returns the places, in chars, of the beginnings of sentences and of the end.
-fn sentence_starts(chars: &[char]) -> Vec<usize> {
+/// Returns the starts of sentences and the end of the text, as char indices.
+fn sentence_boundaries(chars: &[char]) -> Vec<usize> {
     let inner = (1..chars.len()).filter(|at| {
         let begins = !chars[*at].is_whitespace();
         begins && ends_sentence(&chars[at.saturating_sub(2)..*at])
@@ -69,26 +70,26 @@ fn sentence_starts(chars: &[char]) -> Vec<usize> {
     starts.chain([chars.len()]).collect()
 }
 
-/// Returns one or more whole sentences.
-fn draw_sentences(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
+/// Draws one or more adjacent sentences.
+fn draw_sentences(text: &str, range: CountRange, rng: &mut Rng) -> Option<String> {
     let mut chars: Vec<char> = text.trim().chars().collect();
     chars.push('\n');
-    let starts = sentence_starts(&chars);
+    let starts = sentence_boundaries(&chars);
     let first = rng.below(starts.len().saturating_sub(1));
     let begin = *starts.get(first)?;
     let ends = starts[first + 1..].iter();
-    let ends: Vec<&usize> = ends.filter(|end| wanted.holds(*end - begin)).collect();
-    let end = **rng.pick(&ends)?;
+    let ends: Vec<&usize> = ends.filter(|end| range.contains(*end - begin)).collect();
+    let end = **rng.choose(&ends)?;
     Some(chars[begin..end].iter().collect())
 }
 
-/// Returns a few sentences, one per line, each without the number before it.
-fn draw_lines(text: &str, wanted: CountRange, rng: &mut Rng) -> Option<String> {
+/// Draws a few sentences, one per line, without leading numbers.
+fn draw_lines(text: &str, range: CountRange, rng: &mut Rng) -> Option<String> {
     let count = rng.between(1, 3);
-    // Each line also gets a mark of 3 to 5 chars and a line break.
+    // Each line also gets a number of 3 to 5 chars and a line break.
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..count {
-        let room = CountRange::new(2, wanted.high.saturating_sub(6 * count) / count);
+        let room = CountRange::new(2, range.high.saturating_sub(6 * count) / count);
         let line = draw_sentences(text, room, rng)?;
         let line = line.trim();
         let line = line.trim_start_matches(|c: char| !c.is_alphabetic() && c != '"');

@@ -7,67 +7,67 @@ use serde::Deserialize;
 use crate::files::read_text;
 use crate::{CorpusError, Place, Problem, ThinkOptions, ThinkRules};
 
-/// The content of `dataset.toml`: the origin and the making of a corpus. Every key is optional. Unknown keys are kept
-/// in `rest`.
+/// Content of `dataset.toml`: the origin of a corpus and how it was made. All keys are optional, and unknown keys are
+/// kept in `rest`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Card {
-    /// The name of the corpus.
+    /// Name of the corpus.
     pub name: Option<String>,
-    /// The version, as text.
+    /// Version of the corpus, as text.
     pub version: Option<String>,
-    /// The licence under which the corpus may be passed on.
+    /// Licence of the corpus.
     pub licence: Option<String>,
-    /// A description of the content.
+    /// Description of the content.
     pub description: Option<String>,
-    /// A description of how the corpus was made.
+    /// Description of how the corpus was made.
     pub how: Option<String>,
-    /// The models of the recorded outputs.
+    /// Models of the recorded outputs.
     pub models: Vec<CardModel>,
-    /// The rules for splitting the `text` field of transcripts at `<think>`.
+    /// Rules for splitting the `text` of transcripts at `<think>` tags.
     pub think: ThinkRules,
-    /// Every other key.
+    /// All other keys.
     #[serde(flatten)]
     pub rest: toml::Table,
 }
 
-/// A model of a [`Card`].
+/// A model in a [`Card`].
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct CardModel {
-    /// The name, as in the transcripts.
+    /// Name of the model, as in the transcripts.
     pub name: String,
-    /// Every other key.
+    /// All other keys.
     #[serde(flatten)]
     pub rest: toml::Table,
 }
 
 impl Card {
-    /// Reads a card.
+    /// Reads a card from a file.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read or is not TOML, if a key has the wrong type, or if a glob or tag
-    /// is invalid.
+    /// Returns an error if the file cannot be read or is not TOML, if a key has the wrong type, or if a glob or tag is
+    /// invalid.
     pub fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = read_text(path).map_err(|e| CorpusError::unreadable(path, e))?;
         Self::parse(&text, path)
     }
 
-    /// Parses the text of a card. `path` is its name in errors.
+    /// Parses the text of a card. `path` is used in errors.
     ///
     /// # Errors
     /// Returns the errors of [`read`](Self::read) that concern the text.
     pub fn parse(text: &str, path: &Path) -> Result<Self, CorpusError> {
-        toml::from_str(text).map_err(|e| card_error(path, error_line(text, &e), e.message()))
+        toml::from_str(text).map_err(|e| card_error(path, line_of_error(text, &e), e.message()))
     }
 }
 
-/// Returns the rules for splitting the `text` of a model's transcripts, with a card or without.
+/// Returns the options for splitting the `text` of a model. Without a card, the default options.
 pub(crate) fn think_options(card: Option<&Card>, model: &str) -> ThinkOptions {
     card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
 }
 
-fn error_line(text: &str, error: &toml::de::Error) -> u64 {
+fn line_of_error(text: &str, error: &toml::de::Error) -> u64 {
     let at = error.span().map_or(0, |span| span.start).min(text.len());
     let before = text.as_bytes().iter().take(at);
     1 + before.filter(|byte| **byte == b'\n').count() as u64

@@ -10,27 +10,27 @@ use crate::option::OUT;
 use crate::think::ThinkOptions;
 use crate::{Entry, Ids, Place, Problem, Shard, is_of_machine};
 
-/// The errors that occur before the first transcript of a corpus is read.
+/// An error that occurs before the first transcript of a corpus is read.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// The path does not exist.
     #[error("{}: no such file or folder; expected a corpus", path.display())]
     Missing {
-        /// The path.
+        /// The missing path.
         path: PathBuf,
     },
     /// The folder contains no transcript files.
     #[error("{}: no transcripts; expected transcripts/*.jsonl, *.jsonl.zst or *.jsonl.gz in it; to make a corpus of logs: deadloop import {} {out} corpus", path.display(), path.display(), out = OUT)]
     NoTranscripts {
-        /// The folder.
+        /// The folder without transcripts.
         path: PathBuf,
     },
     /// A file or folder exists but cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Unreadable {
-        /// The file or folder.
+        /// The unreadable file or folder.
         path: PathBuf,
-        /// The error.
+        /// The I/O error.
         source: io::Error,
     },
     /// The card or the splits file is invalid as a whole.
@@ -39,13 +39,13 @@ pub enum CorpusError {
 }
 
 impl CorpusError {
-    /// Returns whether memory or file handles of this machine ran out. Such an error carries no information about the
+    /// Returns whether this machine ran out of memory or file handles. Such an error carries no information about the
     /// corpus.
     pub fn is_of_machine(&self) -> bool {
         matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
     }
 
-    /// Returns the error as a problem, so that it can be listed with others.
+    /// Converts the error to a problem, so that it can be listed with other problems.
     pub fn problem(self) -> Problem {
         let whole = |path: PathBuf, what: String, expected| {
             Problem::new(Place::whole(path), what, expected)
@@ -60,7 +60,7 @@ impl CorpusError {
         }
     }
 
-    /// Returns the error of a path that does not exist or cannot be read.
+    /// Creates the error for a path that does not exist or cannot be read.
     pub fn unreadable(path: &Path, source: io::Error) -> Self {
         let path = path.to_path_buf();
         match source.kind() {
@@ -72,7 +72,7 @@ impl CorpusError {
 
 /// A corpus: the paths of its files, its card and its splits.
 ///
-/// All threads share a corpus. Each pass reads the transcripts again. The default has no files.
+/// Threads may share a corpus. Each pass reads the transcripts again. The default corpus has no files.
 #[derive(Clone, Debug, Default)]
 pub struct Corpus {
     files: Vec<PathBuf>,
@@ -83,11 +83,12 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Opens a folder (`dataset.toml`, `transcripts/`, `labels.csv`, `splits.csv`), in which all but the transcripts
-    /// are optional, or a single file of transcripts.
+    /// Opens a corpus folder, or a single file of transcripts.
+    ///
+    /// A folder has `transcripts/`, and optionally `dataset.toml`, `labels.csv` and `splits.csv`.
     ///
     /// # Errors
-    /// Returns the first error that is found before the first transcript: see [`CorpusError`].
+    /// Returns the first error that occurs before the first transcript is read. See [`CorpusError`].
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
         let (corpus, faults) = Self::open_damaged(path)?;
         match faults.into_iter().next() {
@@ -96,8 +97,8 @@ impl Corpus {
         }
     }
 
-    /// Opens a corpus that may be broken. A card or a splits file that is invalid as a whole, or a labels file that
-    /// cannot be read, is left out and returned as an error beside the corpus.
+    /// Opens a corpus that may be damaged. An invalid card or splits file, or an unreadable labels file, is ignored and
+    /// returned as an error with the corpus.
     ///
     /// # Errors
     /// Returns an error if no transcripts can be read.
@@ -120,7 +121,7 @@ impl Corpus {
         let part = |name: &str| Some(path.join(name)).filter(|file| is_named(file));
         let card = part("dataset.toml").map(|file| Card::read(&file));
         let splits = part("splits.csv").map(|file| Splits::read(&file));
-        // The labels file is opened again by its reader. Here it is only checked that this will work.
+        // The labels file is read elsewhere. Here it is only checked that the file can be opened.
         let readable = |file: PathBuf| match open_file(&file) {
             Ok(_) => Ok(file),
             Err(e) => Err(CorpusError::unreadable(&file, e)),
@@ -129,30 +130,30 @@ impl Corpus {
         let mut faults = Vec::new();
         let corpus = Self {
             files,
-            card: keep_ok(card, &mut faults),
-            labels: keep_ok(labels, &mut faults),
-            splits: keep_ok(splits, &mut faults).unwrap_or_default(),
+            card: take_ok(card, &mut faults),
+            labels: take_ok(labels, &mut faults),
+            splits: take_ok(splits, &mut faults).unwrap_or_default(),
             splits_file: part("splits.csv").filter(|file| open_file(file).is_ok()),
         };
         Ok((corpus, faults))
     }
 
-    /// Returns the content of `dataset.toml`, if the corpus has one.
+    /// Returns the content of `dataset.toml`. `None` if the corpus has no card.
     pub fn card(&self) -> Option<&Card> {
         self.card.as_ref()
     }
 
-    /// Returns the transcript files, sorted by name, which is the order of the corpus.
+    /// Returns the transcript files in corpus order, which is sorted by name.
     pub fn files(&self) -> &[PathBuf] {
         &self.files
     }
 
-    /// Returns the path of `labels.csv`. `None` if the corpus has none.
+    /// Returns the path of `labels.csv`, if it exists.
     pub fn labels_csv(&self) -> Option<&Path> {
         self.labels.as_deref()
     }
 
-    /// Returns the path of `splits.csv`. `None` if there is no readable one.
+    /// Returns the path of `splits.csv`, if it is readable.
     pub fn splits_csv(&self) -> Option<&Path> {
         self.splits_file.as_deref()
     }
@@ -162,22 +163,22 @@ impl Corpus {
         self.splits.get(id)
     }
 
-    /// Returns the invalid rows of `splits.csv`: those without an id or a split, and repeated ones.
+    /// Returns the problems of invalid rows in `splits.csv`: rows without an id or a split, and repeated rows.
     pub fn bad_splits(&self) -> Vec<Problem> {
         self.splits.problems()
     }
 
-    /// Returns the rows of `splits.csv` whose transcript is not in `ids`, which must come from a full pass.
+    /// Returns the problems of rows in `splits.csv` whose transcript is not in `ids`, which must be complete.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
         strays(self.splits.transcripts(), ids)
     }
 
-    /// Returns the transcripts in `splits.csv` with their places, in no order.
+    /// Returns the transcripts in `splits.csv` with their file and line, in no order.
     pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.splits.transcripts()
     }
 
-    /// Returns the corpus with only the files of a shard. Card, labels and splits stay.
+    /// Returns the corpus with only the files of a shard. Card, labels and splits are kept.
     #[must_use]
     pub fn shard(&self, shard: Shard) -> Self {
         let files = self.files.iter().enumerate();
@@ -188,7 +189,7 @@ impl Corpus {
         }
     }
 
-    /// Returns an iterator over the undecoded records, in order and in bounded memory.
+    /// Iterates over the undecoded records, in order and in bounded memory.
     pub fn raws(&self) -> RawRecords {
         RawRecords::new(&self.files)
     }
@@ -196,9 +197,9 @@ impl Corpus {
     /// Decodes a record and looks up its split. This is the expensive part of reading, and can run on any thread.
     ///
     /// # Errors
-    /// Returns the problem of the record, with its place.
+    /// Returns the problem of the record, with its file and line.
     pub fn parse(&self, raw: &RawRecord) -> Result<Entry, Problem> {
-        let mut entry = raw.entry(self.card())?;
+        let mut entry = raw.decode_entry(self.card())?;
         entry.split = self.split(&entry.transcript.id).map(str::to_owned);
         Ok(entry)
     }
@@ -208,7 +209,7 @@ impl Corpus {
         think_options(self.card(), model)
     }
 
-    /// Returns an iterator over the decoded transcripts, in order. Repeated ids are problems.
+    /// Iterates over the decoded transcripts, in order. Repeated ids are problems.
     pub fn entries(&self) -> Entries<'_> {
         Entries {
             corpus: self,
@@ -218,12 +219,12 @@ impl Corpus {
     }
 }
 
-/// Returns the value, or `None` after adding the error to `faults`.
-fn keep_ok<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
+/// Returns the value. On error, adds the error to `faults` and returns `None`.
+fn take_ok<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }
 
-/// Lists the transcript files of a corpus, sorted by name.
+/// Lists the transcript files of a corpus folder, sorted by name.
 fn list_transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
     let none = || CorpusError::NoTranscripts {
         path: folder.to_path_buf(),
@@ -238,8 +239,8 @@ fn list_transcripts(folder: &Path) -> Result<Vec<PathBuf>, CorpusError> {
         std::fs::read_dir(&inner).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let entries = listed.map_err(|e| CorpusError::unreadable(&inner, e))?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
-    // Any path with such a name counts: one that cannot be read is reported when it is opened.
-    files.retain(|file| jsonl::is_transcripts(file));
+    // Unreadable files are included, and reported when they are opened.
+    files.retain(|file| jsonl::is_transcript_file(file));
     files.sort();
     if files.is_empty() {
         Err(none())

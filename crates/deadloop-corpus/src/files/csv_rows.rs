@@ -1,7 +1,7 @@
 //! The rows of a CSV file, each read independently.
 //!
-//! An invalid row does not affect the rows after it. Most other readers take the rest of a file for one cell after an
-//! unclosed quote.
+//! An invalid row does not affect later rows. Most CSV readers treat the rest of a file as one cell after an unclosed
+//! quote.
 
 use std::borrow::Cow;
 use std::io::Read;
@@ -13,28 +13,30 @@ use crate::files::BOM;
 /// A row of a CSV file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CsvRow {
-    /// The first line of the row, from 1.
+    /// Number of the first line of the row, from 1.
     pub line: u64,
-    /// The cells, as far as they can be read.
+    /// Cells of the row. In an invalid row, those that can be read.
     pub cells: StringRecord,
-    /// The problem of the row as a whole, and the expectation.
+    /// Problem of an invalid row: what is wrong, and what was expected.
     pub bad: Option<(Cow<'static, str>, &'static str)>,
 }
 
-/// Returns the rows of a file in order, including the header. Empty lines are ignored.
+/// Iterates over the rows of a file in order, including the header. Empty lines are ignored.
 pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
-    let mut left = text.strip_prefix(BOM).unwrap_or(text);
+    let mut rest = text.strip_prefix(BOM).unwrap_or(text);
     let mut line = 1;
     std::iter::from_fn(move || {
-        let (end, row) = first_row(left, line)?;
-        line += line_breaks(&left[..end]);
-        left = &left[end..];
+        let (end, row) = first_row(rest, line)?;
+        line += line_breaks(&rest[..end]);
+        rest = &rest[end..];
         Some(row)
     })
 }
 
-/// Returns the first row of a text that may continue, and the number of bytes up to its end, including empty lines
-/// before it. `line` is the number of the first line. `None` if there are only empty lines.
+/// Returns the first row of a text that may continue, and the number of bytes up to its end.
+///
+/// The bytes include empty lines before the row. `line` is the number of the first line. `None` if there are only empty
+/// lines.
 pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     let (mut from, mut line) = (0, line);
     while from < text.len() {
@@ -44,18 +46,18 @@ pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
         line += line_breaks(row);
         from += end;
         if !row.trim_ascii().is_empty() {
-            return Some((from, read(here, row, bad)));
+            return Some((from, parse_row(here, row, bad)));
         }
     }
     None
 }
 
-/// Returns whether the first row of a text has an open quote.
+/// Returns whether the first row of a text has an unclosed quote.
 pub fn is_open(text: &[u8]) -> bool {
     matches!(row_end(text), (_, Some(UNCLOSED_QUOTE)))
 }
 
-/// The position of a byte in a row.
+/// Position of the scanner in a row.
 enum CsvPosition {
     /// Before the first byte of a cell.
     Begin,
@@ -63,7 +65,7 @@ enum CsvPosition {
     Bare,
     /// Between the quotes of a cell.
     Quoted,
-    /// After a quote that closes its cell, unless another quote follows.
+    /// After a quote that closes a cell, unless another quote follows.
     Closed,
 }
 
@@ -73,12 +75,12 @@ const TEXT_AFTER_QUOTE: (&str, &str) = (
     "a comma or the end of the row; a quote inside quotes is written twice",
 );
 
-/// Returns the length of the first row and the problem of its quotes. A row with a quote that is never closed ends
-/// with the line of that quote.
+/// Returns the length of the first row, and the problem of its quotes. A row with an unclosed quote ends with the line
+/// of the quote.
 fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
     let mut at = CsvPosition::Begin;
     let mut bad = None;
-    let mut opened = 0;
+    let mut quote_start = 0;
     for (place, byte) in text.iter().enumerate() {
         at = match (at, byte) {
             (CsvPosition::Quoted, b'"') => CsvPosition::Closed,
@@ -86,12 +88,12 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
             (_, b'\n' | b'\r') => return (line_end(text, place), bad),
             (_, b',') => CsvPosition::Begin,
             (CsvPosition::Begin | CsvPosition::Closed, b'"') => {
-                opened = place;
+                quote_start = place;
                 CsvPosition::Quoted
             }
-            // The quote that seems to close the cell begins a cell of another line.
-            (CsvPosition::Closed, _) if line_end(text, opened) < place => {
-                return (line_end(text, opened), Some(UNCLOSED_QUOTE));
+            // The quote that seems to close the cell begins a cell in another line.
+            (CsvPosition::Closed, _) if line_end(text, quote_start) < place => {
+                return (line_end(text, quote_start), Some(UNCLOSED_QUOTE));
             }
             (CsvPosition::Closed, _) => {
                 bad = Some(TEXT_AFTER_QUOTE);
@@ -101,12 +103,12 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
         };
     }
     if matches!(at, CsvPosition::Quoted) {
-        return (line_end(text, opened), Some(UNCLOSED_QUOTE));
+        return (line_end(text, quote_start), Some(UNCLOSED_QUOTE));
     }
     (text.len(), bad)
 }
 
-/// Returns the end of the line that contains a byte: after a line feed, a carriage return or both.
+/// Returns the end of the line that contains byte `from`, after its line feed, carriage return or both.
 fn line_end(text: &[u8], from: usize) -> usize {
     let (_, rest) = text.split_at(from);
     let length = rest
@@ -121,7 +123,7 @@ fn line_end(text: &[u8], from: usize) -> usize {
     (from + length + ending).min(text.len())
 }
 
-/// Returns the number of line ends in a text.
+/// Counts the line breaks in a text.
 pub fn line_breaks(text: &[u8]) -> u64 {
     let (mut ends, mut at) = (0, 0);
     while at < text.len() {
@@ -131,7 +133,7 @@ pub fn line_breaks(text: &[u8]) -> u64 {
     ends
 }
 
-fn read(line: u64, row: &[u8], bad: Option<(&'static str, &'static str)>) -> CsvRow {
+fn parse_row(line: u64, row: &[u8], bad: Option<(&'static str, &'static str)>) -> CsvRow {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .buffer_capacity(row.len() + 1)

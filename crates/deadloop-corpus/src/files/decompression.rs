@@ -4,13 +4,13 @@ use std::io::{self, Read};
 
 use crate::files::raw_records::{CountingReader, ReadProgress};
 
-/// The number of bytes that any file may unpack to.
-const FREE_BYTES: u64 = 256 << 20;
+/// The number of bytes up to which any file may unpack.
+const UNLIMITED_BYTES: u64 = 256 << 20;
 
-/// The maximum ratio of unpacked to packed size beyond [`FREE_BYTES`]. Recordings of loops reach some hundred.
+/// The maximum ratio of unpacked to packed size above [`UNLIMITED_BYTES`]. Recordings of loops reach a few hundred.
 const MAX_RATIO: u64 = 1000;
 
-/// A count of the unpacked bytes, compared with the packed bytes.
+/// A count of unpacked bytes that is checked against the packed bytes.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(u64);
 
@@ -18,10 +18,10 @@ impl UnpackedBytes {
     /// Adds unpacked bytes. `packed` is the number of packed bytes read so far.
     ///
     /// # Errors
-    /// Returns an error if there are too many for a recording.
+    /// Returns an error if the ratio is too high for a recording.
     pub fn add(&mut self, bytes: u64, packed: u64) -> io::Result<()> {
         self.0 += bytes;
-        if self.0 <= FREE_BYTES || self.0 / MAX_RATIO <= packed {
+        if self.0 <= UNLIMITED_BYTES || self.0 / MAX_RATIO <= packed {
             return Ok(());
         }
         let what = format!(
@@ -33,7 +33,7 @@ impl UnpackedBytes {
     }
 }
 
-/// A reader of the unpacked bytes of a file.
+/// A reader of the unpacked bytes of a file, with a limit on their number.
 pub(crate) struct Decompressor<R> {
     bytes: R,
     packed: ReadProgress,
@@ -64,10 +64,10 @@ impl<R: Read> Read for Decompressor<R> {
     }
 }
 
-/// Unpacks a file packed with zstd as [`zstd::Decoder`] does, with a limit on the unpacked size.
+/// Returns a reader of a zstd file, with a limit on the unpacked size.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or is not packed with zstd.
+/// Returns an error if the file cannot be read or is not zstd.
 pub fn unpack_zstd(file: impl Read + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let unpacked = Decompressor::open(file, zstd::Decoder::new)?;
     Ok(Box::new(unpacked))
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn what_swells_beyond_all_recordings_is_refused_where_it_does() {
         let mut small = UnpackedBytes::default();
-        assert!(small.add(FREE_BYTES, 1).is_ok());
+        assert!(small.add(UNLIMITED_BYTES, 1).is_ok());
         let told = small.add(1, 1).unwrap_err().to_string();
         assert!(told.contains("unpack it (gunzip"), "{told}");
         let mut even = UnpackedBytes::default();
@@ -111,6 +111,6 @@ mod tests {
         };
         let told = ended.expect("it is refused");
         assert!(told.contains("made to fill a machine"), "{told}");
-        assert!((FREE_BYTES - (1 << 16)..=FREE_BYTES).contains(&total));
+        assert!((UNLIMITED_BYTES - (1 << 16)..=UNLIMITED_BYTES).contains(&total));
     }
 }

@@ -1,8 +1,7 @@
-//! Hashes of contents: of a corpus, and of one transcript's text.
+//! Content hashes of a corpus and of a transcript's text.
 //!
-//! The hash of a corpus covers the unpacked records of its transcript files, in order. It does not depend on the
-//! packing of files, on the distribution of records over files, on line endings or on blank lines. It changes with
-//! any byte of a record.
+//! The hash of a corpus covers the unpacked records of its transcript files, in order. Any changed byte of a record changes
+//! the hash. Compression, the distribution of records over files, line endings and blank lines do not.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,13 +12,14 @@ use sha2::{Digest, Sha256};
 
 use crate::{Body, RecordedEvent, Transcript};
 
-/// The digest of one undecoded record. It can be computed on any thread by
-/// [`RawRecord::digest`](crate::RawRecord::digest).
+/// The digest of one undecoded record.
+///
+/// [`RawRecord::digest`](crate::RawRecord::digest) computes it on any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordDigest(pub(crate) [u8; 32]);
 
 impl RecordDigest {
-    /// Returns the digest of several parts. Each is preceded by its length, so that parts cannot run into each other.
+    /// Hashes several parts, each preceded by its length, so that no two lists of parts have the same input.
     pub(crate) fn from_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -39,7 +39,7 @@ impl fmt::Display for RecordDigest {
 impl FromStr for RecordDigest {
     type Err = &'static str;
 
-    /// Parses the 64 hexadecimal digits of the displayed form.
+    /// Parses the 64 hexadecimal digits of the display form.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let expected = "expected 64 hexadecimal digits";
         let mut bytes = [0; 32];
@@ -54,7 +54,7 @@ impl FromStr for RecordDigest {
     }
 }
 
-/// Combines the digests of a corpus's records, which must be pushed in corpus order.
+/// A hasher that combines the digests of a corpus's records, pushed in corpus order.
 #[derive(Clone, Debug, Default)]
 pub struct CorpusHasher {
     inner: Sha256,
@@ -102,48 +102,47 @@ impl fmt::Display for CorpusHash {
     }
 }
 
-/// Returns a hash of a transcript's reasoning, answer, tool calls and results, as 16 hexadecimal digits. Chunks and
-/// times do not matter.
+/// Hashes a transcript's reasoning, answer, tool calls and results to 16 hexadecimal digits, ignoring chunks and times.
 pub fn text_hash(transcript: &Transcript) -> String {
     let tools: String = transcript
         .events
         .iter()
-        .map(|event| tool_line(&event.body))
+        .map(|event| format_tool_event(&event.body))
         .collect();
     let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
     let parts = [reasoning.as_bytes(), answer.as_bytes(), tools.as_bytes()];
     hex(&RecordDigest::from_parts(parts).0[..8])
 }
 
-/// The keys by which copies of a transcript are recognised.
+/// Keys that are equal for copies of a transcript.
 ///
 /// A thousand copies of a text carry no more information than one. Texts from one template that differ only in numbers
 /// are copies too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyKeys {
-    /// The key of all texts, calls and results. From [`COPIED_CHARS`] chars on, numbers do not matter. Shorter
-    /// transcripts are copies only if they are equal, since short texts are often alike by chance.
+    /// Key of all texts, calls and results. From [`COPIED_CHARS`] chars on, numbers are ignored. Shorter transcripts
+    /// must be equal, since short texts are often alike by chance.
     pub text: u64,
-    /// The key of the calls of a run and their results, without the text between them. `None` if there is no call.
+    /// Key of the tool calls of a run and their results, without the text between them. `None` without a call.
     pub calls: Option<u64>,
 }
 
-/// The minimum number of chars of texts that count as copies if they differ only in numbers.
+/// The minimum number of chars of texts that are copies even if their numbers differ.
 pub const COPIED_CHARS: usize = 200;
 
 impl CopyKeys {
-    /// Returns the keys of a transcript.
+    /// Computes the keys of a transcript.
     ///
-    /// Arguments are compared as JSON values, and a result with its error flag. Ids of calls, times and chunks do not
-    /// matter.
+    /// Arguments are compared as JSON values, and results with their error flag. Call ids, times and chunks are
+    /// ignored.
     pub fn from_transcript(transcript: &Transcript) -> Self {
         let mut calls = String::new();
         let mut chars = 0;
-        let mut called = false;
+        let mut has_call = false;
         for event in &transcript.events {
-            called |= matches!(event.body, Body::ToolCall { .. });
-            calls += &call_line(event);
+            has_call |= matches!(event.body, Body::ToolCall { .. });
+            calls += &format_call_event(event);
             chars += match &event.body {
                 Body::ToolCall { arguments, .. } => {
                     Arguments::Json(arguments).text().chars().count()
@@ -155,7 +154,7 @@ impl CopyKeys {
         chars += reasoning.chars().count() + answer.chars().count();
         let folded = |long: bool, text: &str| {
             if long {
-                without_numbers(text)
+                fold_numbers(text)
             } else {
                 text.to_owned()
             }
@@ -169,13 +168,13 @@ impl CopyKeys {
         let lines = folded(calls.chars().count() >= COPIED_CHARS, &calls);
         Self {
             text: key(&texts),
-            calls: called.then(|| key(&[lines])),
+            calls: has_call.then(|| key(&[lines])),
         }
     }
 }
 
-/// Returns a call or a result as a line, without ids and times.
-fn call_line(event: &RecordedEvent) -> String {
+/// Formats a call or a result as a line, without ids and times.
+fn format_call_event(event: &RecordedEvent) -> String {
     let cut = event.rest.get("sha256");
     let cut = cut.map(|hash| format!(" {hash}")).unwrap_or_default();
     match &event.body {
@@ -185,20 +184,20 @@ fn call_line(event: &RecordedEvent) -> String {
             let arguments = Arguments::Json(arguments).canonical();
             format!("call {name:?} {arguments}{cut}\n")
         }
-        result => match tool_line(result) {
+        result => match format_tool_event(result) {
             line if line.is_empty() => line,
             line => format!("{line}{cut}"),
         },
     }
 }
 
-/// Replaces each number in a text by `0`, including its sign, its group separators and its fraction. Chinese numerals
-/// are numbers too.
-fn without_numbers(text: &str) -> String {
+/// Replaces each number in a text by `0`, including its sign, group separators and fraction. Chinese numerals are
+/// numbers too.
+fn fold_numbers(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
-    // The text before this place is folded.
+    // Byte offset up to which the text is folded.
     let mut done = 0;
-    while let Some(digit) = first_digit(text, done) {
+    while let Some(digit) = find_digit(text, done) {
         // A sign without a word before it is part of the number.
         let mut before = text[..digit].chars().rev();
         let sign = before
@@ -209,14 +208,14 @@ fn without_numbers(text: &str) -> String {
         let from = digit - if free { sign } else { 0 };
         folded.push_str(&text[done..from]);
         folded.push('0');
-        done = digit + number_bytes(&text[digit..]);
+        done = digit + number_length(&text[digit..]);
     }
     folded.push_str(&text[done..]);
     folded
 }
 
-/// Returns the place of the first digit from a place on.
-fn first_digit(text: &str, from: usize) -> Option<usize> {
+/// Returns the byte offset of the first digit at or after `from`.
+fn find_digit(text: &str, from: usize) -> Option<usize> {
     let plain = |byte: &u8| byte.is_ascii() && !byte.is_ascii_digit();
     let mut at = from;
     loop {
@@ -232,8 +231,8 @@ fn first_digit(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Returns the length, in bytes, of the number at the start of a text: digits, and the marks between them.
-fn number_bytes(text: &str) -> usize {
+/// Returns the length of the number at the start of a text, in bytes. Separators between digits are included.
+fn number_length(text: &str) -> usize {
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let next_is_digit = chars.peek().is_some_and(|(_, next)| is_digit(*next));
@@ -256,7 +255,7 @@ fn is_sign(c: char) -> bool {
     matches!(c, '-' | '+' | '\u{2212}')
 }
 
-fn tool_line(body: &Body) -> String {
+fn format_tool_event(body: &Body) -> String {
     match body {
         Body::ToolCall {
             name, arguments, ..
@@ -269,7 +268,7 @@ fn tool_line(body: &Body) -> String {
     }
 }
 
-/// Returns bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
@@ -351,7 +350,7 @@ mod tests {
         assert_eq!(a.calls, b.calls, "a template with other numbers");
     }
 
-    /// A slow version of [`without_numbers`] that examines each char.
+    /// A slow version of [`fold_numbers`] that examines each char.
     fn slow_fold(text: &str) -> String {
         let chars: Vec<char> = text.chars().collect();
         let digit = |i: usize| chars.get(i).copied().is_some_and(is_digit);
@@ -378,7 +377,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn numbers_are_folded_as_by_a_slow_twin(text in "[a1b2.,_+十 -]{0,24}") {
-            proptest::prop_assert_eq!(without_numbers(&text), slow_fold(&text));
+            proptest::prop_assert_eq!(fold_numbers(&text), slow_fold(&text));
         }
     }
 

@@ -1,14 +1,13 @@
-//! Opens files by name, and detects names that lead nowhere.
+//! Opens files, and distinguishes broken links from missing files.
 //!
-//! A name that leads nowhere differs from a missing one. Examples are a link of git-annex or DVC whose content was not
-//! fetched, and an unmounted disk. If missing splits went unnoticed, a setting could be chosen on the test split. A
-//! pipe is never opened, since that may wait for a writer forever.
+//! Links are broken if git-annex or DVC has not fetched their content, or if a disk is not mounted. If missing splits went
+//! unnoticed, a setting could be chosen on the test split. Pipes are never opened, since that may block forever.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Returns whether a path exists, even if it cannot be read.
+/// Returns whether a path exists, even if it cannot be read or is a broken link.
 pub fn is_named(path: &Path) -> bool {
     match path.symlink_metadata() {
         Ok(_) => true,
@@ -20,10 +19,10 @@ pub fn is_named(path: &Path) -> bool {
     }
 }
 
-/// Opens a file for reading.
+/// Opens a regular file for reading.
 ///
 /// # Errors
-/// Returns an error if the file cannot be opened, or if the path is a folder, a pipe, a device, or a link to nothing.
+/// Returns an error if the file cannot be opened, or if the path is a folder, a pipe, a device, or a broken link.
 pub fn open_file(path: &Path) -> io::Result<File> {
     match path.metadata() {
         Ok(data) if data.is_file() => File::open(path),
@@ -48,7 +47,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a whole file of text.
+/// Reads a whole UTF-8 text file.
 ///
 /// # Errors
 /// Returns the errors of [`read_file`], and an error if the text is not UTF-8.
@@ -61,14 +60,14 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Converts the error of a missing file to `None`.
+/// Converts the error for a missing file to `None`.
 ///
 /// # Errors
 /// Returns all other errors.
 pub fn if_named<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
-        // [`open_file`] reports a link to nothing as another error.
+        // [`open_file`] reports a broken link as another error.
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }

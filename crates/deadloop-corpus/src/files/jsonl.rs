@@ -1,4 +1,4 @@
-//! JSON lines: one transcript per line, plain or packed.
+//! JSON Lines: one transcript per line, plain or compressed.
 //!
 //! gzip and zstd are recognised by the first bytes.
 
@@ -15,32 +15,31 @@ use zstd::zstd_safe::{CParameter, compress_bound};
 use crate::files::{
     CountingReader, FileLines, MAX_LINE, RawRecord, ReadProgress, broken, open_file, unpack,
 };
-use crate::transcript::wire::line;
+use crate::transcript::wire::write_line;
 use crate::{Cost, Entry, Place, Problem};
 
-/// The endings of file names. In a folder only files with such endings are read.
-const FILE_ENDINGS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
+/// Extensions of transcript files. Other files in a corpus folder are ignored.
+const FILE_EXTENSIONS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
 
-/// The effort that a writer spends on packing.
+/// Compression effort of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For a file that is kept: a tenth smaller, at several times the cost.
+    /// For a file that is kept. The file is a tenth smaller, at several times the cost.
     Kept,
-    /// For a file whose writing the user waits for.
+    /// For a file while the user waits.
     Quick,
 }
 
-/// Returns whether a file name has the ending of a transcript file.
-pub(crate) fn is_transcripts(path: &Path) -> bool {
+/// Returns whether a file name has the extension of a transcript file.
+pub(crate) fn is_transcript_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    FILE_ENDINGS.iter().any(|ending| name.ends_with(ending))
+    FILE_EXTENSIONS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The records of a file, in order and in bounded memory. The iterator ends after an error from which reading cannot
-/// continue.
+/// Records of a file, in order and in bounded memory. The iterator ends after an error that stops the reading.
 pub(crate) type FileRecords = Box<dyn Iterator<Item = Result<RawRecord, Problem>> + Send>;
 
-/// Opens a file and begins to read.
+/// Opens a transcript file and returns its records.
 pub(crate) fn open(path: &Arc<PathBuf>, progress: ReadProgress) -> Result<FileRecords, Problem> {
     let place = Place::new(Arc::clone(path), 0);
     let unreadable = |e: io::Error| {
@@ -66,7 +65,7 @@ fn is_parquet(file: &mut File) -> io::Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// The records of a file, one per line.
+/// An iterator over the records of a file, one per line.
 struct JsonlRecords<R>(FileLines<R>);
 
 impl<R: BufRead> Iterator for JsonlRecords<R> {
@@ -85,31 +84,33 @@ impl<R: BufRead> Iterator for JsonlRecords<R> {
     }
 }
 
-/// The zstd level of files that are kept. Files are a little smaller than at the default level, and packing is still
-/// faster than most disks. The highest levels would save another third and take fifty times as long.
-const KEPT_LEVEL: i32 = 9;
-/// The zstd parameters of files whose writing the user waits for.
+/// The zstd level of files that are kept.
 ///
-/// The effort is below that of the lowest ordinary level, since short matches are skipped. A larger table and a window
-/// of a whole piece make up for some of the loss. Compared with the lowest level, files are a seventh larger, and
-/// packing takes a sixth less time.
-const QUICK_PARAMETERS: [CParameter; 4] = [
+/// Files are a little smaller than at the default level, and compression is still faster than most disks. The highest
+/// levels would save another third, but take fifty times as long.
+const KEPT_ZSTD_LEVEL: i32 = 9;
+/// The zstd parameters of files that are written while the user waits.
+///
+/// The effort is below the lowest ordinary level, since short matches are skipped. A larger table, and a window of a
+/// whole frame, make up for some of the loss. Compared with the lowest level, files are a seventh larger, and
+/// compression takes a sixth less time.
+const QUICK_ZSTD_PARAMETERS: [CParameter; 4] = [
     CParameter::CompressionLevel(-2),
     CParameter::MinMatch(7),
     CParameter::HashLog(14),
-    CParameter::WindowLog(MIN_PIECE.ilog2()),
+    CParameter::WindowLog(MIN_FRAME_BYTES.ilog2()),
 ];
 
-/// Begins a file. Its ending selects the packing.
+/// Creates a sink for a new file. The extension of `path` selects the compression.
 pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Result<LineSink> {
     let file = BufWriter::new(file);
-    let packing = path.extension().unwrap_or_default();
-    let packer = if packing == "zst" {
+    let extension = path.extension().unwrap_or_default();
+    let packer = if extension == "zst" {
         match effort {
-            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT_LEVEL)?),
-            Effort::Quick => Packer::Pieces(FramePacker::new(file)?),
+            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT_ZSTD_LEVEL)?),
+            Effort::Quick => Packer::Frames(FramePacker::new(file)?),
         }
-    } else if packing == "gz" {
+    } else if extension == "gz" {
         Packer::Gzip(GzEncoder::new(file, Compression::default()))
     } else {
         Packer::Plain(file)
@@ -118,99 +119,99 @@ pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Re
     Ok(LineSink { packer, line })
 }
 
-/// A file of lines that is being written.
+/// A sink that writes transcripts as lines, possibly compressed.
 pub(crate) struct LineSink {
     packer: Packer,
-    /// The current line. Packers are much faster with one large piece than with many small ones.
+    /// Buffer for the current line. Compressors are much faster with one large write than with many small ones.
     line: Vec<u8>,
 }
 
-/// The ways to pack lines.
+/// Compression of the lines.
 enum Packer {
     Plain(BufWriter<NamedTempFile>),
     Gzip(GzEncoder<BufWriter<NamedTempFile>>),
     Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
-    Pieces(FramePacker),
+    Frames(FramePacker),
 }
 
 impl LineSink {
-    /// Writes a transcript.
+    /// Writes a transcript as a line.
     pub(crate) fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let file: &mut dyn Write = match &mut self.packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file,
             Packer::Zstd(file) => file,
-            Packer::Pieces(pieces) => return pieces.line(entry),
+            Packer::Frames(frames) => return frames.write_entry(entry),
         };
         self.line.clear();
-        line(entry, &mut self.line)?;
+        write_line(entry, &mut self.line)?;
         self.line.push(b'\n');
         file.write_all(&self.line)
     }
 
-    /// Writes the rest and returns the file.
+    /// Completes the file and returns it.
     pub(crate) fn finish(self) -> io::Result<NamedTempFile> {
         let file = match self.packer {
             Packer::Plain(file) => file,
             Packer::Gzip(file) => file.finish()?,
             Packer::Zstd(file) => file.finish()?,
-            Packer::Pieces(file) => file.finish()?,
+            Packer::Frames(file) => file.finish()?,
         };
         file.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }
 
-/// A zstd packer that packs each piece at once, as a frame. Packing a stream is slower, since zstd then searches for
-/// repeated text in two buffers.
+/// A zstd compressor that compresses each frame at once.
+///
+/// Streaming compression is slower, since zstd then searches for matches in two buffers.
 struct FramePacker {
     zstd: zstd::bulk::Compressor<'static>,
-    /// The content of the next piece.
-    piece: Vec<u8>,
-    /// The last packed piece.
+    /// Content of the next frame.
+    frame: Vec<u8>,
+    /// Buffer for a compressed frame.
     packed: Vec<u8>,
     file: BufWriter<NamedTempFile>,
 }
 
-/// The minimum size of a piece, in bytes. Smaller pieces make files larger, since each is packed independently. Larger
-/// pieces save little.
-const MIN_PIECE: usize = 1 << 21;
+/// The minimum size of an uncompressed frame. Smaller frames make files larger, and larger frames save little.
+const MIN_FRAME_BYTES: usize = 1 << 21;
 
 impl FramePacker {
     fn new(file: BufWriter<NamedTempFile>) -> io::Result<Self> {
         let mut zstd = zstd::bulk::Compressor::default();
-        for parameter in QUICK_PARAMETERS {
+        for parameter in QUICK_ZSTD_PARAMETERS {
             zstd.set_parameter(parameter)?;
         }
         Ok(Self {
             zstd,
-            piece: Vec::new(),
+            frame: Vec::new(),
             packed: Vec::new(),
             file,
         })
     }
 
-    fn line(&mut self, entry: &Entry) -> io::Result<()> {
-        line(entry, &mut self.piece)?;
-        self.piece.push(b'\n');
-        if self.piece.len() >= MIN_PIECE {
-            self.pack()
+    fn write_entry(&mut self, entry: &Entry) -> io::Result<()> {
+        write_line(entry, &mut self.frame)?;
+        self.frame.push(b'\n');
+        if self.frame.len() >= MIN_FRAME_BYTES {
+            self.compress()
         } else {
             Ok(())
         }
     }
 
-    fn pack(&mut self) -> io::Result<()> {
+    fn compress(&mut self) -> io::Result<()> {
         self.packed.clear();
-        self.packed.reserve(compress_bound(self.piece.len()));
+        self.packed.reserve(compress_bound(self.frame.len()));
         self.zstd
-            .compress_to_buffer(&self.piece, &mut self.packed)?;
-        self.piece.clear();
+            .compress_to_buffer(&self.frame, &mut self.packed)?;
+        self.frame.clear();
         self.file.write_all(&self.packed)
     }
 
-    /// Packs the last piece. It may be empty, so that an empty file is valid zstd too.
+    /// Compresses the last frame. The frame may be empty, so that an empty file is valid zstd too.
     fn finish(mut self) -> io::Result<BufWriter<NamedTempFile>> {
-        self.pack()?;
+        self.compress()?;
         Ok(self.file)
     }
 }

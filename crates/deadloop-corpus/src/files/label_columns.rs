@@ -1,6 +1,6 @@
 //! The columns of labels.csv.
 
-/// The columns of labels.csv, in the order in which they are written.
+/// Columns of labels.csv, in the order in which they are written.
 pub const LABEL_COLUMNS: [&str; 11] = [
     "transcript",
     "class",
@@ -15,5 +15,5 @@ pub const LABEL_COLUMNS: [&str; 11] = [
     "note",
 ];
 
-/// The cells of a row of labels.csv, in the order of [`LABEL_COLUMNS`].
+/// Cells of a row of labels.csv, in the order of [`LABEL_COLUMNS`].
 pub type LabelCells = [String; 11];

@@ -1,4 +1,4 @@
-//! [`FileLines`]: the lines of a file, unpacked, in bounded memory.
+//! [`FileLines`]: the unpacked lines of a file, in bounded memory.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -9,33 +9,35 @@ use crate::files::decompression::Decompressor;
 use crate::transcript::wire::WireFault;
 use crate::{Cost, Place};
 
-const GZIP: &[u8] = b"\x1f\x8b";
-const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-const BUFFER: usize = 1 << 16;
+const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
+const ZSTD_MAGIC: &[u8] = b"\x28\xb5\x2f\xfd";
+const BUFFER_BYTES: usize = 1 << 16;
 
-/// Returns the text of a file. gzip and zstd are recognised by the first bytes. A file that unpacks to more than a
-/// thousand times its size yields an error at that point.
+/// Returns a reader of the unpacked bytes of a file.
+///
+/// gzip and zstd are recognised by the first bytes. A file that unpacks to more than a thousand times its size yields
+/// an error at that point.
 pub fn unpack(file: impl Read + Send + 'static) -> io::Result<Box<dyn BufRead + Send>> {
-    let mut file = BufReader::with_capacity(BUFFER, file);
+    let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
     let head = file.fill_buf()?;
-    let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP) {
+    let bytes: Box<dyn Read + Send> = if head.starts_with(GZIP_MAGIC) {
         Box::new(Decompressor::open(file, |file| {
             Ok(MultiGzDecoder::new(file))
         })?)
-    } else if head.starts_with(ZSTD) || is_skippable_frame(head) {
+    } else if head.starts_with(ZSTD_MAGIC) || is_skippable_frame(head) {
         Box::new(Decompressor::open(file, zstd::Decoder::new)?)
     } else {
         return Ok(Box::new(file));
     };
-    Ok(Box::new(BufReader::with_capacity(BUFFER, bytes)))
+    Ok(Box::new(BufReader::with_capacity(BUFFER_BYTES, bytes)))
 }
 
-/// Returns whether a file begins with a skippable frame of zstd, which holds user data.
+/// Returns whether a file begins with a skippable zstd frame, which holds user data.
 fn is_skippable_frame(head: &[u8]) -> bool {
     matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
-/// Returns the fault of a file that cannot be read to its end.
+/// Creates the fault for a file that cannot be read to its end.
 pub fn broken(error: &io::Error) -> WireFault {
     let what = match error.kind() {
         io::ErrorKind::UnexpectedEof => "the compressed data ends too early".to_owned(),
@@ -48,61 +50,66 @@ pub fn broken(error: &io::Error) -> WireFault {
 /// A reader of the lines of a file.
 pub struct FileLines<R> {
     bytes: R,
-    /// The place of the last line read.
+    /// File and number of the last line read.
     place: Place,
-    /// The length of the last line in the buffer of the file. A line in several parts is copied to `line` instead.
-    held: usize,
+    /// Length of the last line in the buffer of the file, or 0 if the line was copied to `line`.
+    buffered: usize,
+    /// Copy of a line that spans several buffers.
     line: Vec<u8>,
     limit: usize,
     ended: bool,
 }
 
-enum LinePiece {
+/// Result of reading one line.
+enum LineRead {
+    /// The file has no more lines.
     End,
+    /// The line is longer than the limit.
     TooLong,
-    /// In one part of the file.
-    Held(usize),
-    Whole,
+    /// The line, of this length, is in the buffer of the file.
+    Buffered(usize),
+    /// The line was copied to `line`.
+    Copied,
 }
 
 impl<R: BufRead> FileLines<R> {
-    /// Returns the lines, each of at most `limit` bytes. `place` is the file as a whole.
+    /// Creates a reader of lines of at most `limit` bytes. `place` names the whole file.
     pub fn new(bytes: R, place: Place, limit: usize) -> Self {
         Self {
             bytes,
             place,
-            held: 0,
+            buffered: 0,
             line: Vec::new(),
             limit,
             ended: false,
         }
     }
 
-    /// Returns the place of the last line read.
+    /// Returns the file and number of the last line read.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Returns the next line, trimmed. Empty lines are returned too. `None` at the end, and after an error from which
-    /// reading cannot continue.
+    /// Returns the next line, trimmed, even if it is empty. `None` at the end, and after an error that stops the
+    /// reading.
     pub fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
         if self.ended {
             return None;
         }
         self.place.line += 1;
-        self.bytes.consume(std::mem::take(&mut self.held));
-        match self.read() {
-            Ok(LinePiece::End) => {
+        self.bytes.consume(std::mem::take(&mut self.buffered));
+        match self.read_line() {
+            Ok(LineRead::End) => {
                 self.ended = true;
                 None
             }
-            Ok(LinePiece::Whole) => Some(Ok(trim(&self.line, self.place.line))),
-            Ok(LinePiece::Held(length)) => {
-                self.held = length;
+            Ok(LineRead::Copied) => Some(Ok(trim_line(&self.line, self.place.line))),
+            Ok(LineRead::Buffered(length)) => {
+                self.buffered = length;
                 let bytes = self.bytes.fill_buf().map_err(|e| broken(&e));
-                Some(bytes.map(|bytes| trim(&bytes[..length], self.place.line)))
+                Some(bytes.map(|bytes| trim_line(&bytes[..length], self.place.line)))
             }
-            Ok(LinePiece::TooLong) => {
+            Ok(LineRead::TooLong) => {
                 let expected = format!(
                     "at most {} bytes a line; what is longer: with long results cut (length and sha256 beside what is \
                      kept), or as several transcripts of one group",
@@ -118,7 +125,7 @@ impl<R: BufRead> FileLines<R> {
     }
 
     /// Reads a line, in memory bounded by the limit.
-    fn read(&mut self) -> io::Result<LinePiece> {
+    fn read_line(&mut self) -> io::Result<LineRead> {
         self.line.clear();
         loop {
             let bytes = match self.bytes.fill_buf() {
@@ -131,7 +138,7 @@ impl<R: BufRead> FileLines<R> {
             let most = bytes.len().min(self.limit + 1 - self.line.len());
             let end = memchr::memchr(b'\n', &bytes[..most]);
             if let Some(end) = end.filter(|_| self.line.is_empty()) {
-                return Ok(LinePiece::Held(end + 1));
+                return Ok(LineRead::Buffered(end + 1));
             }
             let taken = end.map_or(most, |end| end + 1);
             self.line.extend_from_slice(&bytes[..taken]);
@@ -141,18 +148,18 @@ impl<R: BufRead> FileLines<R> {
             }
         }
         if self.line.is_empty() {
-            return Ok(LinePiece::End);
+            return Ok(LineRead::End);
         }
         if self.line.last() == Some(&b'\n') || self.line.len() <= self.limit {
-            return Ok(LinePiece::Whole);
+            return Ok(LineRead::Copied);
         }
         self.line = Vec::new();
         self.bytes.skip_until(b'\n')?;
-        Ok(LinePiece::TooLong)
+        Ok(LineRead::TooLong)
     }
 }
 
-fn trim(line: &[u8], number: u64) -> &[u8] {
+fn trim_line(line: &[u8], number: u64) -> &[u8] {
     let line = match line.strip_prefix(BOM) {
         Some(rest) if number == 1 => rest,
         _ => line,

@@ -13,11 +13,12 @@ use crate::files::{RecordDigest, think_options};
 use crate::transcript::wire::{WireFault, WireTranscript, utf8};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
-/// An undecoded line with its place. Reading is cheap, and decoding is expensive. [`Corpus::parse`]
-/// decodes a record on any thread.
+/// An undecoded line with its place.
+///
+/// Reading a line is cheap, decoding it is expensive. [`Corpus::parse`] decodes a record on any thread.
 pub struct RawRecord {
     place: Place,
-    /// The line without blanks around it.
+    /// The line, trimmed.
     line: Vec<u8>,
 }
 
@@ -26,17 +27,17 @@ impl RawRecord {
         Self { place, line }
     }
 
-    /// Returns the place of the record.
+    /// Returns the file and line of the record.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Returns a digest of the record's bytes, for [`CorpusHasher`](crate::CorpusHasher).
+    /// Hashes the bytes of the record, for [`CorpusHasher`](crate::CorpusHasher).
     pub fn digest(&self) -> RecordDigest {
         RecordDigest::from_parts([self.line.as_slice()])
     }
 
-    /// Returns the number of bytes in memory, so that callers can limit their use.
+    /// Returns the size in memory, in bytes.
     pub fn bytes(&self) -> usize {
         self.line.len()
     }
@@ -46,11 +47,11 @@ impl RawRecord {
         serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
     }
 
-    /// Decodes the transcript. `text` is split at think tags by the rules of the card.
-    pub(crate) fn entry(&self, card: Option<&Card>) -> Result<Entry, Problem> {
+    /// Decodes the transcript. The rules of the card determine how `text` is split at `<think>` tags.
+    pub(crate) fn decode_entry(&self, card: Option<&Card>) -> Result<Entry, Problem> {
         let wire = self.decode();
         let entry =
-            wire.and_then(|wire| wire.entry(&self.place, |model| think_options(card, model)));
+            wire.and_then(|wire| wire.into_entry(&self.place, |model| think_options(card, model)));
         entry.map_err(|fault| fault.at(self.place.clone()))
     }
 }
@@ -61,7 +62,7 @@ impl std::fmt::Debug for RawRecord {
     }
 }
 
-/// A count of the bytes read from disk.
+/// A shared counter of the bytes read from disk.
 #[derive(Clone, Debug, Default)]
 pub struct ReadProgress(Arc<AtomicU64>);
 
@@ -83,7 +84,7 @@ pub struct CountingReader<R> {
 }
 
 impl<R> CountingReader<R> {
-    /// Returns a reader of `inner` that adds its bytes to `progress`.
+    /// Creates a reader of `inner` that adds its bytes to `progress`.
     pub fn new(inner: R, progress: ReadProgress) -> Self {
         Self { inner, progress }
     }
@@ -97,13 +98,15 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// The records of a corpus in order, from [`Corpus::raws`]. A record that cannot be read is a [`Problem`]. Reading
-/// then continues with the next line if possible, otherwise with the next file.
+/// An iterator over the undecoded records of a corpus in order, from [`Corpus::raws`].
+///
+/// A record that cannot be read is a [`Problem`]. Reading continues with the next line if possible, otherwise with the
+/// next file.
 pub struct RawRecords {
     files: VecDeque<Arc<PathBuf>>,
     current: Option<FileRecords>,
     progress: ReadProgress,
-    total: u64,
+    total_bytes: u64,
 }
 
 impl RawRecords {
@@ -113,7 +116,7 @@ impl RawRecords {
             files: files.iter().cloned().map(Arc::new).collect(),
             current: None,
             progress: ReadProgress::default(),
-            total: files.iter().map(size).sum(),
+            total_bytes: files.iter().map(size).sum(),
         }
     }
 
@@ -124,7 +127,7 @@ impl RawRecords {
 
     /// Returns the size of all files on disk, in bytes.
     pub fn total_bytes(&self) -> u64 {
-        self.total
+        self.total_bytes
     }
 }
 
@@ -148,8 +151,9 @@ impl Iterator for RawRecords {
     }
 }
 
-/// The decoded transcripts of a corpus in order, from [`Corpus::entries`]. It does the work of [`RawRecords`],
-/// [`Corpus::parse`] and [`Ids`] on a single thread.
+/// An iterator over the decoded transcripts of a corpus in order, from [`Corpus::entries`].
+///
+/// It combines [`RawRecords`], [`Corpus::parse`] and [`Ids`] on a single thread.
 pub struct Entries<'a> {
     pub(crate) corpus: &'a Corpus,
     pub(crate) raws: RawRecords,
@@ -157,7 +161,7 @@ pub struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// Returns the ids so far.
+    /// Returns the ids of the transcripts so far.
     pub fn ids(&self) -> &Ids {
         &self.ids
     }

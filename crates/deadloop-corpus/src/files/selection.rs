@@ -7,30 +7,30 @@ use sha2::{Digest, Sha256};
 
 use crate::{Entry, ModelGlob};
 
-/// A random draw of a number of transcripts.
+/// Size and seed of a random sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
-    /// The number of transcripts.
+    /// Number of transcripts.
     pub count: usize,
-    /// The seed. The same seed draws the same transcripts.
+    /// Seed of the draw. The same seed draws the same transcripts.
     pub seed: u64,
 }
 
-/// A selection of transcripts. Every condition that is set must hold. If several models are given, one must match.
+/// A selection of transcripts. Every condition that is set must hold, and one of several models must match.
 ///
-/// [`Selection::matches`] checks one transcript by itself. `limit` takes the first transcripts that match, in corpus
-/// order, and `sample` draws from them. For a sample, the caller passes over the corpus twice: see [`SampleDraw`].
+/// [`Selection::matches`] checks a single transcript. `limit` takes the first matching transcripts in corpus order, and
+/// `sample` draws from them. A sample needs two passes over the corpus: see [`SampleDraw`].
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Globs of the model's name.
+    /// Globs of the model name.
     pub models: Vec<ModelGlob>,
-    /// The split.
+    /// Required split.
     pub split: Option<String>,
     /// Fields and their required values. See [`field`] for the possible fields.
     pub wheres: Vec<(String, String)>,
-    /// The maximum number of matching transcripts to take, from the first on.
+    /// Maximum number of transcripts, taken from the first matching one on.
     pub limit: Option<usize>,
-    /// The number of transcripts to draw at random.
+    /// Random sample of the matching transcripts.
     pub sample: Option<SampleSize>,
 }
 
@@ -44,19 +44,18 @@ impl Selection {
                 .iter()
                 .any(|glob| glob.is_match(&transcript.model)))
             && (self.split.is_none() || self.split == entry.split)
-            && self
-                .wheres
-                .iter()
-                .all(|(key, value)| field(entry, key).is_some_and(|has| is_same_value(&has, value)))
+            && self.wheres.iter().all(|(key, value)| {
+                field(entry, key).is_some_and(|actual| is_same_value(&actual, value))
+            })
     }
 }
 
-/// Returns whether a field has the required value. The values 1.0 and 1 are equal.
-fn is_same_value(has: &str, asked: &str) -> bool {
-    has == asked || serde_json::from_str(asked).is_ok_and(|asked| has == number_text(&asked))
+/// Returns whether a field has the required value. The numbers 1.0 and 1 are equal.
+fn is_same_value(text: &str, wanted: &str) -> bool {
+    text == wanted || serde_json::from_str(wanted).is_ok_and(|wanted| text == number_text(&wanted))
 }
 
-/// Reads `key=value`.
+/// Parses a condition `key=value`.
 ///
 /// # Errors
 /// Returns an error if there is no `=`, or no key before it.
@@ -67,11 +66,12 @@ pub fn parse_where(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// Returns the value of a field of a transcript as text.
+/// Returns the value of a transcript's field as text.
 ///
-/// The key is `id`, `model`, `profile`, `group`, `lang`, `split`, or any other key of the line. `meta.source` is the key
-/// `source` of `meta`. A key that is missing elsewhere is looked up in `meta`. Dots lead into nested objects. Null counts
-/// as absent, a list or object is returned as JSON, and equal numbers, such as 1 and 1.0, have the same text.
+/// The key is `id`, `model`, `profile`, `group`, `lang`, `split`, or any other key of the line. `meta.source` is the
+/// key `source` of `meta`. A key that does not exist elsewhere is looked up in `meta`. Dots lead into nested objects.
+/// Null counts as absent, and a list or object is returned as JSON. Equal numbers, such as 1 and 1.0, have the same
+/// text.
 pub fn field(entry: &Entry, key: &str) -> Option<String> {
     let transcript = &entry.transcript;
     match key {
@@ -81,23 +81,23 @@ pub fn field(entry: &Entry, key: &str) -> Option<String> {
         "group" => transcript.group.clone(),
         "lang" => transcript.lang.clone(),
         "split" => entry.split.clone(),
-        _ => value_text(other_field(entry, key)?),
+        _ => value_text(find_other_field(entry, key)?),
     }
 }
 
-/// Returns the names for which [`field`] has a value, without those of nested objects.
+/// Returns the names of the top-level and `meta` fields that have a value.
 pub fn fields(entry: &Entry) -> Vec<String> {
     let transcript = &entry.transcript;
-    let own = ["id", "model", "profile", "group", "lang", "split"].map(String::from);
+    let known_fields = ["id", "model", "profile", "group", "lang", "split"].map(String::from);
     let meta = transcript.meta.keys().map(|key| format!("meta.{key}"));
-    let all = own
+    let all = known_fields
         .into_iter()
         .chain(meta)
         .chain(entry.rest.keys().cloned());
     all.filter(|name| field(entry, name).is_some()).collect()
 }
 
-fn other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
+fn find_other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
     let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
     in_meta
@@ -123,7 +123,7 @@ fn value_text(value: &Value) -> Option<String> {
     }
 }
 
-/// Returns a number as text. A whole number has no fraction, however it was written.
+/// Returns a number as text. A whole number is written without a fraction.
 fn number_text(value: &Number) -> String {
     // Beyond 2^53 not every whole number is a float.
     let is_whole = |float: &f64| float.fract() == 0.0 && float.abs() < 9_007_199_254_740_992.0;
@@ -133,8 +133,10 @@ fn number_text(value: &Number) -> String {
     }
 }
 
-/// A random draw: the transcripts with the smallest seeded hashes of their ids, so that neither threads nor order
-/// matter. Offer the ids that are left after `limit`, then use [`SampleIds`] in the second pass.
+/// A random draw of transcripts in two passes.
+///
+/// The transcripts with the smallest seeded hashes of their ids are drawn, independently of threads and order. The
+/// first pass offers the ids that are left after `limit`. The second pass selects with [`SampleIds`].
 #[derive(Clone, Debug)]
 pub struct SampleDraw {
     sample: SampleSize,
@@ -142,7 +144,7 @@ pub struct SampleDraw {
 }
 
 impl SampleDraw {
-    /// Returns an empty draw.
+    /// Creates an empty draw.
     pub fn new(sample: SampleSize) -> Self {
         Self {
             sample,
@@ -162,13 +164,13 @@ impl SampleDraw {
         }
     }
 
-    /// Returns the draw, after all ids were offered.
+    /// Returns the drawn ids, after all ids were offered.
     pub fn finish(self) -> SampleIds {
         SampleIds(self.smallest.into_iter().map(|(_, id)| id).collect())
     }
 }
 
-/// The transcripts of a [`SampleDraw`].
+/// Ids of the transcripts drawn by a [`SampleDraw`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleIds(HashSet<String>);
 
@@ -243,8 +245,8 @@ mod tests {
             selection.matches(&entry())
         };
         assert!(with(|_| ()));
-        let with_where = |asked: &str| {
-            let wheres = vec![parse_where(asked).unwrap()];
+        let with_where = |required: &str| {
+            let wheres = vec![parse_where(required).unwrap()];
             let selection = Selection {
                 wheres,
                 ..Selection::default()
@@ -260,8 +262,8 @@ mod tests {
         assert!(with(
             |s| s.wheres = vec![parse_where("meta.deep.er=true").unwrap()]
         ));
-        for asked in ["meta.reward=1", "meta.reward=1.0", "meta.n=3.0"] {
-            assert!(with_where(asked), "{asked}");
+        for required in ["meta.reward=1", "meta.reward=1.0", "meta.n=3.0"] {
+            assert!(with_where(required), "{required}");
         }
         assert!(!with_where("meta.none="));
         assert!(!with_where("meta.reward=01"));

@@ -1,9 +1,10 @@
-//! [`Shard`]: one of several equal parts of the files of a corpus.
+//! [`Shard`]: one of several equal parts of a corpus.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A shard of a corpus. Shard I of N has the I-th file and every N-th file after it, in corpus order.
+/// A part of a corpus, for parallel work. Shard I of N has the I-th file and every N-th file after it, in corpus
+/// order.
 ///
 /// A shard may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Shard {
     count: usize,
 }
 
-/// The maximum number of shards. No corpus has as many files.
+/// The maximum number of shards.
 const MAX_SHARDS: usize = 1_000_000;
 
 impl Shard {
@@ -21,12 +22,12 @@ impl Shard {
         self.nth
     }
 
-    /// Returns the number of shards.
+    /// Returns the total number of shards.
     pub fn count(self) -> usize {
         self.count
     }
 
-    /// Returns whether the shard has the file with this index in corpus order.
+    /// Returns whether the file with this index in corpus order belongs to the shard.
     pub fn has(self, file: usize) -> bool {
         file % self.count == self.nth - 1
     }

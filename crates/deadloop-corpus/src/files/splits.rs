@@ -1,4 +1,4 @@
-//! [`Splits`]: the content of `splits.csv`, the splits of transcripts.
+//! [`Splits`]: the content of `splits.csv`.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,27 +7,29 @@ use std::sync::Arc;
 use crate::files::{csv_rows, read_file};
 use crate::{CorpusError, Ids, Place, Problem};
 
-const COLUMNS_TEXT: &str = "the columns transcript,split";
+const COLUMN_NAMES: &str = "the columns transcript,split";
 
-/// The splits of a corpus, with the problems of their file.
+/// Splits of the transcripts in a corpus, and the problems of invalid rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Splits {
-    /// The split of each id and its line. Ids are kept as written.
+    /// Split and line of each id, as written.
     rows: HashMap<String, (String, Place)>,
-    /// The written id of each trimmed one, for files with a blank after each comma.
+    /// Untrimmed id of each trimmed one, for files with spaces after commas.
     trimmed: HashMap<String, String>,
     problems: Vec<Problem>,
 }
 
 impl Splits {
-    /// Reads the file. An invalid row is kept as a problem. Only a file that cannot be read, or lacks the two
-    /// columns, is an error.
+    /// Reads a splits file. Invalid rows are kept as problems.
+    ///
+    /// # Errors
+    /// Returns an error if the file cannot be read, or lacks one of the two columns.
     pub(crate) fn read(path: &Path) -> Result<Self, CorpusError> {
         let text = read_file(path).map_err(|e| CorpusError::unreadable(path, e))?;
         Self::parse(&text, path)
     }
 
-    /// Parses the text of the file. `path` is its name in errors.
+    /// Parses the text of a splits file. `path` is used in errors.
     pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Self, CorpusError> {
         let file = Arc::new(path.to_path_buf());
         let mut rows = csv_rows(text);
@@ -38,7 +40,7 @@ impl Splits {
                 "the header is {:?}",
                 header.iter().collect::<Vec<_>>().join(",")
             );
-            return Err(Problem::new(Place::new(file, 1), what, COLUMNS_TEXT).into());
+            return Err(Problem::new(Place::new(file, 1), what, COLUMN_NAMES).into());
         };
         let mut splits = Self::default();
         for row in rows {
@@ -47,17 +49,17 @@ impl Splits {
                 Some((what, expected)) => {
                     splits.problems.push(Problem::new(place, what, expected));
                 }
-                None => splits.add(row.cells.get(transcript), row.cells.get(split), place),
+                None => splits.add_row(row.cells.get(transcript), row.cells.get(split), place),
             }
         }
         Ok(splits)
     }
 
-    fn add(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
+    fn add_row(&mut self, transcript: Option<&str>, split: Option<&str>, place: Place) {
         let id = transcript.filter(|id| !id.is_empty());
-        let (Some(id), Some(split)) = (id, non_empty(split)) else {
+        let (Some(id), Some(split)) = (id, trim_non_empty(split)) else {
             let what = "a row without a transcript or a split";
-            self.problems.push(Problem::new(place, what, COLUMNS_TEXT));
+            self.problems.push(Problem::new(place, what, COLUMN_NAMES));
             return;
         };
         if let Some((_, first)) = self.rows.get(id) {
@@ -81,19 +83,19 @@ impl Splits {
         row.map(|(split, _)| split.as_str())
     }
 
-    /// Returns the problem of every invalid row, in the order of the file.
+    /// Returns the problems of all invalid rows, in file order.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         self.problems.clone()
     }
 
-    /// Returns the transcripts in the file with their places, in no order.
+    /// Iterates over the transcripts in the file with their file and line, in no order.
     pub(crate) fn transcripts(&self) -> impl Iterator<Item = (&str, &Place)> {
         let rows = self.rows.iter();
         rows.map(|(id, (_, place))| (id.as_str(), place))
     }
 }
 
-/// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in the order of the file.
+/// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in file order.
 pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let strays = named.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
     let strays = strays.map(|(id, place)| {
@@ -105,7 +107,7 @@ pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) 
     all
 }
 
-fn non_empty(cell: Option<&str>) -> Option<&str> {
+fn trim_non_empty(cell: Option<&str>) -> Option<&str> {
     cell.map(str::trim).filter(|cell| !cell.is_empty())
 }
 

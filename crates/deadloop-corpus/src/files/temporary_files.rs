@@ -10,25 +10,26 @@ use tempfile::{NamedTempFile, TempDir};
 
 use crate::files::open_file;
 
-/// The start of the names of unfinished files and folders. The process id and a random number follow.
+/// Prefix of the names of unfinished files and folders. A process id and a random number follow.
 const NAME_PREFIX: &str = ".deadloop-";
 
-/// The start of the names that this process uses. The random number is needed because containers that share a folder
-/// may have the same process ids.
+/// Prefix of the names that this process uses.
+///
+/// The random number is needed because containers that share a folder may have the same process ids.
 static OWN_PREFIX: LazyLock<String> = LazyLock::new(|| {
-    let drawn = RandomState::new().hash_one(std::process::id());
-    format!("{NAME_PREFIX}{}-{drawn:016x}-", std::process::id())
+    let random = RandomState::new().hash_one(std::process::id());
+    format!("{NAME_PREFIX}{}-{random:016x}-", std::process::id())
 });
 
 /// The lock on changes of unfinished files. Creating, opening or renaming a file holds a read lock. A write lock blocks
 /// such changes.
-static CHANGES: RwLock<()> = RwLock::new(());
+static CHANGES_LOCK: RwLock<()> = RwLock::new(());
 
 pub(crate) fn lock_changes() -> RwLockReadGuard<'static, ()> {
-    CHANGES.read().unwrap_or_else(PoisonError::into_inner)
+    CHANGES_LOCK.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A lock that stops all other threads from making or renaming unfinished files and folders.
+/// A lock that stops all other threads from creating or renaming unfinished files and folders.
 ///
 /// The program takes the lock for its last [`sweep`] before it ends.
 #[derive(Debug)]
@@ -36,10 +37,10 @@ pub struct UnfinishedLock {
     _changes: RwLockWriteGuard<'static, ()>,
 }
 
-/// Waits until no unfinished file is being created or renamed, and blocks such changes from then on.
+/// Waits until no unfinished file is being created or renamed, and blocks further changes.
 pub fn block_file_changes() -> UnfinishedLock {
     UnfinishedLock {
-        _changes: CHANGES.write().unwrap_or_else(PoisonError::into_inner),
+        _changes: CHANGES_LOCK.write().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -51,7 +52,7 @@ pub struct UnfinishedFolder {
 }
 
 impl UnfinishedFolder {
-    /// Returns the path.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -62,10 +63,10 @@ impl UnfinishedFolder {
     }
 }
 
-/// Makes a new unfinished folder in `parent`.
+/// Creates an unfinished folder in `parent`.
 ///
 /// # Errors
-/// Returns an error if the folder cannot be written to.
+/// Returns an error if `parent` cannot be written to.
 pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     loop {
         let folder = create_unfinished(0o777, |builder| builder.tempdir_in(parent))?;
@@ -73,7 +74,7 @@ pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
         let lock = File::open(folder.path()).ok();
         if lock
             .as_ref()
-            .is_none_or(|lock| lock_new(lock, folder.path()))
+            .is_none_or(|lock| try_lock(lock, folder.path()))
         {
             return Ok(UnfinishedFolder {
                 folder,
@@ -89,7 +90,7 @@ pub struct FolderClaim {
     _lock: Option<File>,
 }
 
-/// Claims an existing folder for writing. Every claim is granted on systems that cannot lock folders.
+/// Claims an existing folder for writing. On systems that cannot lock folders, every claim is granted.
 ///
 /// # Errors
 /// Returns an error if another program has claimed the folder.
@@ -114,17 +115,16 @@ pub fn prove_writable(folder: &Path) -> io::Result<()> {
 pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let file = create_unfinished(0o666, |builder| builder.tempfile_in(folder))?;
-        if lock_new(file.as_file(), file.path()) {
+        if try_lock(file.as_file(), file.path()) {
             return Ok(file);
         }
     }
 }
 
-/// Locks a new file or folder for as long as the file is open. A file that another process can lock belongs to a process
-/// that has ended.
+/// Locks a new file or folder while the file is open. Other processes may remove a file that they can lock.
 ///
-/// Returns false if another process removed the file before the lock, so that the caller must create a new one.
-fn lock_new(file: &File, path: &Path) -> bool {
+/// Returns `false` if another process removed the file before the lock, so that the caller must create a new one.
+fn try_lock(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.exists(),
         Err(TryLockError::WouldBlock) => false,
@@ -133,8 +133,10 @@ fn lock_new(file: &File, path: &Path) -> bool {
     }
 }
 
-/// Makes a file or folder with an unfinished name of this process. `mode` is that of ordinary files, since temporary
-/// files are private to their owner by default. The umask still applies.
+/// Creates a file or folder with an unfinished name of this process.
+///
+/// `mode` is that of ordinary files, since temporary files are private to their owner by default. The umask still
+/// applies.
 #[cfg_attr(not(unix), allow(unused_variables))]
 fn create_unfinished<T>(
     mode: u32,
@@ -148,10 +150,10 @@ fn create_unfinished<T>(
     make(&builder)
 }
 
-/// Removes the unfinished files and folders of processes that have ended, and with `own` those of this process.
+/// Removes the unfinished files and folders of processes that have ended. If `own`, also those of this process.
 ///
 /// A process has ended if its file is no longer locked, since the system releases the locks of every ended process.
-/// Only on Unix can an open file be locked and removed. Files that cannot be removed stay.
+/// Only on Unix can an open file be locked and removed. Files that cannot be removed are ignored.
 pub fn sweep(folder: &Path, own: bool) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -161,8 +163,8 @@ pub fn sweep(folder: &Path, own: bool) {
         let path = entry.path();
         let ours = name.starts_with(OWN_PREFIX.as_str());
         // Without the lock, another process could take the file for its own before the removal.
-        let left = if ours { None } else { lock_if_abandoned(&path) };
-        if left.is_some() || (own && ours) {
+        let abandoned = if ours { None } else { lock_if_abandoned(&path) };
+        if abandoned.is_some() || (own && ours) {
             let _ = if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 std::fs::remove_dir_all(path)
             } else {
@@ -180,7 +182,7 @@ fn is_unfinished(name: &str) -> bool {
     process.is_some_and(|(process, _)| process.parse::<u32>().is_ok())
 }
 
-/// Locks a file or folder whose process has ended. `None` if it is still in use.
+/// Locks a file or folder whose process has ended. `None` if the process is still running.
 fn lock_if_abandoned(path: &Path) -> Option<File> {
     let is_folder = path.symlink_metadata().ok()?.is_dir();
     let file = if is_folder {
@@ -218,8 +220,8 @@ mod tests {
         ];
         std::fs::create_dir(at(others[1])).unwrap();
         std::fs::create_dir(at(".deadloop-1-folder")).unwrap();
-        let left = [".deadloop-1-folder/x", ".deadloop-1-x"];
-        let files = [&others[..1], &others[2..], &left].concat();
+        let abandoned = [".deadloop-1-folder/x", ".deadloop-1-x"];
+        let files = [&others[..1], &others[2..], &abandoned].concat();
         for name in files.into_iter().chain([&*own]) {
             std::fs::write(at(name), "").unwrap();
         }
@@ -254,10 +256,10 @@ mod tests {
         assert!(lock_if_abandoned(folder.path()).is_none(), "it is held");
         let early = NamedTempFile::new_in(dir.path()).unwrap();
         let swept = lock_if_abandoned(early.path()).unwrap();
-        assert!(!lock_new(early.as_file(), early.path()), "the sweep has it");
+        assert!(!try_lock(early.as_file(), early.path()), "the sweep has it");
         std::fs::remove_file(early.path()).unwrap();
         drop(swept);
-        assert!(!lock_new(early.as_file(), early.path()), "it is gone");
+        assert!(!try_lock(early.as_file(), early.path()), "it is gone");
     }
 
     /// Sweeps while threads write files in a loop, as a report does. During the standstill no unfinished file may

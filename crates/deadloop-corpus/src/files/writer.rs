@@ -12,7 +12,7 @@ use crate::Entry;
 use crate::files::jsonl::{self, Effort, LineSink};
 use crate::files::{lock_changes, unfinished_file};
 
-/// The reasons why a file could not be written.
+/// The reason why a file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The path exists already.
@@ -21,13 +21,13 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
-    /// The ending of the name belongs to no format.
+    /// The file name has an unknown extension.
     #[error("{}: unknown ending; expected .jsonl, .jsonl.zst or .jsonl.gz", path.display())]
     Ending {
         /// The file.
         path: PathBuf,
     },
-    /// The path exists but is not a file: a folder, a device, a pipe, or a link to nothing.
+    /// The path exists but is not a file, for example a folder, a device, a pipe, or a broken link.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
         /// The name.
@@ -43,31 +43,33 @@ pub enum WriteError {
     },
 }
 
-/// A file that is written under a temporary name in its folder. [`UnfinishedFile::finish`] renames the file. Dropping it
-/// without that removes the file.
+/// A file with a temporary name in its folder.
+///
+/// [`UnfinishedFile::finish`] renames the file. Dropping it without `finish` removes the file.
 #[derive(Debug)]
 pub struct UnfinishedFile {
     file: NamedTempFile,
     target: FileTarget,
 }
 
+/// The path to which a file is renamed.
 #[derive(Clone, Debug)]
 struct FileTarget {
     path: PathBuf,
-    /// The path of the file, which differs from `path` if that is a link.
-    place: PathBuf,
+    /// Path of the file itself, which differs from `path` if that is a link.
+    real_path: PathBuf,
     force: bool,
 }
 
 impl FileTarget {
-    /// Rejects a path that exists, unless `force` is set. If it is a link, the file behind the link is written.
+    /// Rejects an existing path unless `force` is set. Links are resolved.
     fn new(path: &Path, force: bool) -> Result<Self, WriteError> {
         let mut target = Self {
             path: path.to_path_buf(),
-            place: path.to_path_buf(),
+            real_path: path.to_path_buf(),
             force,
         };
-        let Ok(about) = path.symlink_metadata() else {
+        let Ok(metadata) = path.symlink_metadata() else {
             return Ok(target);
         };
         if !force {
@@ -76,40 +78,40 @@ impl FileTarget {
         if !path.is_file() {
             return Err(WriteError::NoFile { path: target.path });
         }
-        if about.is_symlink() {
-            target.place = path.canonicalize().map_err(|e| target.io(e))?;
+        if metadata.is_symlink() {
+            target.real_path = path.canonicalize().map_err(|e| target.io_error(e))?;
         }
         Ok(target)
     }
 
-    fn io(&self, source: io::Error) -> WriteError {
+    fn io_error(&self, source: io::Error) -> WriteError {
         WriteError::Io {
             path: self.path.clone(),
             source,
         }
     }
 
-    /// Renames the file. Without `force`, a file that was made in the meantime is not overwritten.
+    /// Renames the file to its path. Without `force`, an existing file is not overwritten.
     fn persist(&self, file: NamedTempFile) -> Result<(), WriteError> {
-        file.as_file().sync_all().map_err(|e| self.io(e))?;
+        file.as_file().sync_all().map_err(|e| self.io_error(e))?;
         let _changes = lock_changes();
         if self.force {
-            file.persist(&self.place)
+            file.persist(&self.real_path)
                 .map(drop)
-                .map_err(|e| self.io(e.error))
+                .map_err(|e| self.io_error(e.error))
         } else {
-            file.persist_noclobber(&self.place)
+            file.persist_noclobber(&self.real_path)
                 .map(drop)
-                .map_err(|e| self.write_error(e.error))
+                .map_err(|e| self.rename_error(e.error))
         }
     }
 
-    fn write_error(&self, error: io::Error) -> WriteError {
+    fn rename_error(&self, error: io::Error) -> WriteError {
         match error.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists {
                 path: self.path.clone(),
             },
-            _ => self.io(error),
+            _ => self.io_error(error),
         }
     }
 }
@@ -123,11 +125,11 @@ impl UnfinishedFile {
     pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
         let target = FileTarget::new(path, force)?;
         let folder = target
-            .place
+            .real_path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
         let file = unfinished_file(folder.unwrap_or(Path::new(".")));
-        let file = file.map_err(|e| target.io(e))?;
+        let file = file.map_err(|e| target.io_error(e))?;
         Ok(Self { file, target })
     }
 
@@ -137,7 +139,7 @@ impl UnfinishedFile {
     /// Returns an error if the system has no more handles.
     pub fn reopen(&self) -> Result<File, WriteError> {
         let _changes = lock_changes();
-        self.file.reopen().map_err(|e| self.target.io(e))
+        self.file.reopen().map_err(|e| self.target.io_error(e))
     }
 
     /// Renames the file to its path.
@@ -160,8 +162,9 @@ impl Write for UnfinishedFile {
     }
 }
 
-/// A writer of transcripts into one file, packed by its ending: `.jsonl`, `.jsonl.zst` or `.jsonl.gz`. The
-/// file has a temporary name until [`CorpusWriter::finish`].
+/// A writer of transcripts to one file, with the compression of its extension: `.jsonl`, `.jsonl.zst` or `.jsonl.gz`.
+///
+/// The file has a temporary name until [`CorpusWriter::finish`].
 pub struct CorpusWriter {
     sink: LineSink,
     target: FileTarget,
@@ -177,18 +180,18 @@ impl CorpusWriter {
         Self::create_with(path, force, Effort::Kept)
     }
 
-    /// Creates a file with a given effort to make it small. Its folder must exist.
+    /// Creates a file with a given compression effort. Its folder must exist.
     ///
     /// # Errors
     /// Returns the errors of [`CorpusWriter::create`].
     pub fn create_with(path: &Path, force: bool, effort: Effort) -> Result<Self, WriteError> {
-        if !jsonl::is_transcripts(path) {
+        if !jsonl::is_transcript_file(path) {
             return Err(WriteError::Ending {
                 path: path.to_path_buf(),
             });
         }
         let UnfinishedFile { file, target } = UnfinishedFile::create(path, force)?;
-        let sink = jsonl::create(file, path, effort).map_err(|e| target.io(e))?;
+        let sink = jsonl::create(file, path, effort).map_err(|e| target.io_error(e))?;
         Ok(Self { sink, target })
     }
 
@@ -197,7 +200,7 @@ impl CorpusWriter {
     /// # Errors
     /// Returns an error of the file system.
     pub fn write(&mut self, entry: &Entry) -> Result<(), WriteError> {
-        self.sink.write(entry).map_err(|e| self.target.io(e))
+        self.sink.write(entry).map_err(|e| self.target.io_error(e))
     }
 
     /// Completes the file and renames it to its path.
@@ -205,7 +208,7 @@ impl CorpusWriter {
     /// # Errors
     /// Returns an error of the file system, or an error if the path was taken in the meantime and `force` is false.
     pub fn finish(self) -> Result<(), WriteError> {
-        let file = self.sink.finish().map_err(|e| self.target.io(e))?;
+        let file = self.sink.finish().map_err(|e| self.target.io_error(e))?;
         self.target.persist(file)
     }
 }

@@ -5,15 +5,15 @@ use proptest::prelude::*;
 use super::*;
 
 fn shingles(text: &str) -> Shingles {
-    Shingles::of_texts(std::iter::once(text.to_owned()), MAX_SHINGLES)
+    Shingles::from_texts(std::iter::once(text.to_owned()), MAX_SHINGLES)
 }
 
 fn sketch(text: &str) -> Option<Sketch> {
-    Sketch::of_texts(std::iter::once(text.to_owned()))
+    Sketch::from_texts(std::iter::once(text.to_owned()))
 }
 
 /// Returns the Jaccard index by the definition, from sets of strings.
-fn slow(a: &str, b: &str) -> f64 {
+fn slow_likeness(a: &str, b: &str) -> f64 {
     let set = |text: &str| -> BTreeSet<String> {
         let text: Vec<char> = fold_text(text).collect();
         let width = SHINGLE_CHARS.min(text.len()).max(1);
@@ -30,7 +30,7 @@ fn slow(a: &str, b: &str) -> f64 {
 
 /// Returns a text of different sentences.
 fn text(seed: u64, sentences: u64) -> String {
-    let sentence = |n: u64| format!("{:x} {:x}. ", mix(seed * 1000 + n), mix(n * 7 + seed));
+    let sentence = |n: u64| format!("{:x} {:x}. ", mix64(seed * 1000 + n), mix64(n * 7 + seed));
     (0..sentences).map(sentence).collect()
 }
 
@@ -62,9 +62,9 @@ fn a_sketch_is_that_of_the_set_however_far_copies_are_apart() {
     for sentences in [3, 200, 2_000] {
         let said = text(1, sentences).repeat(3) + "the end";
         // By the definition: the smallest hash of each row.
-        let mut rows = vec![EMPTY_ROW; ROWS * BANDS];
+        let mut rows = vec![EMPTY_ROW; ROWS_PER_BAND * BANDS_PER_SKETCH];
         for hash in shingles(&said).hashes {
-            rows[row_of(hash)] = rows[row_of(hash)].min(hash as u32);
+            rows[row_of_hash(hash)] = rows[row_of_hash(hash)].min(hash as u32);
         }
         let Some(Sketch(found)) = sketch(&said) else {
             panic!("not empty")
@@ -83,7 +83,8 @@ fn a_sample_estimates_the_likeness() {
     for changed in [0, 25, 50, 100] {
         let a = text(1, 2000);
         let b = text(1, 2000 - 20 * changed) + &text(2, 20 * changed);
-        let of = |text: &str, sample| Shingles::of_texts(std::iter::once(text.to_owned()), sample);
+        let of =
+            |text: &str, sample| Shingles::from_texts(std::iter::once(text.to_owned()), sample);
         let exact = of(&a, MAX_SHINGLES).likeness(&of(&b, MAX_SHINGLES));
         let (a, b) = (of(&a, 10_000), of(&b, 5_000));
         assert!(a.hashes.len() <= 10_000 && b.hashes.len() <= 5_000);
@@ -127,6 +128,6 @@ proptest! {
     #[test]
     fn likeness_is_that_of_the_sets(a in "[ab \n]{0,60}", b in "[ab \n]{0,60}", cut in 0_usize..60) {
         let near = format!("{}{b}", a.chars().take(cut).collect::<String>());
-        prop_assert_eq!(shingles(&a).likeness(&shingles(&near)), slow(&a, &near));
+        prop_assert_eq!(shingles(&a).likeness(&shingles(&near)), slow_likeness(&a, &near));
     }
 }

@@ -1,4 +1,4 @@
-//! The length and the hash of texts that are not kept whole.
+//! Fingerprints (length and hash) of texts that are not kept.
 
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -6,20 +6,20 @@ use sha2::{Digest, Sha256};
 use crate::files::digest::hex;
 use crate::{Body, RecordedEvent};
 
-/// Creates the event of a system prompt, with the length and the hash of its text.
+/// Creates the event of a system prompt, with the fingerprint of its text.
 pub fn system_event(text: &str) -> RecordedEvent {
     let mut event = RecordedEvent::new(Body::System);
     add_fingerprint(text, &mut event.rest);
     event
 }
 
-/// Adds the length in chars and the hash of a text that is not kept whole to an event's fields.
+/// Adds the length in chars and the hash of a text to an event's fields.
 pub fn add_fingerprint(text: &str, fields: &mut Map<String, Value>) {
     fields.insert("length".to_owned(), text.chars().count().into());
     fields.insert("sha256".to_owned(), hash(text, 8).into());
 }
 
-/// Returns the first bytes of a text's SHA-256, in hexadecimal digits.
+/// Returns the first `bytes` bytes of a text's SHA-256, as hexadecimal digits.
 pub fn hash(text: &str, bytes: usize) -> String {
     hex(&Sha256::digest(text.as_bytes())[..bytes])
 }

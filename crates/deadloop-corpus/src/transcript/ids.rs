@@ -10,23 +10,22 @@ use sha2::{Digest, Sha256};
 
 use crate::{Place, Problem};
 
-/// The ids seen so far, each with its place. They must be inserted in corpus order, since the first of two
-/// transcripts with one id counts.
+/// The ids of the transcripts read so far, each with its file and line. Ids must be inserted in corpus order.
 ///
-/// An id is stored as half of its SHA-256, which takes some 40 bytes for each of a million transcripts. Collisions of
-/// such halves are practically impossible. There are several hash tables, because a growing table exists twice, and
-/// only one table grows at a time.
+/// An id is stored as half of its SHA-256, in about 40 bytes for each of a million transcripts. Collisions are
+/// practically impossible. There are several hash tables, because a growing table exists twice, and only one table
+/// grows at a time.
 #[derive(Clone, Debug, Default)]
 pub struct Ids {
     files: Vec<Arc<PathBuf>>,
-    /// The tables. Empty until the first id is added.
+    /// Hash tables. Empty until the first id is inserted.
     tables: Vec<IdTable>,
 }
 
 type IdTable = HashMap<IdHash, PackedPlace, BuildHasherDefault<IdHasher>>;
 
-/// The number of tables.
-const TABLES: usize = 64;
+/// The number of hash tables.
+const TABLE_COUNT: usize = 64;
 
 /// Half of the SHA-256 of an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,15 +38,15 @@ impl IdHash {
     }
 
     /// Returns the index of the id's table.
-    fn table(self) -> usize {
-        usize::from(self.0[15]) % TABLES
+    fn table_index(self) -> usize {
+        usize::from(self.0[15]) % TABLE_COUNT
     }
 }
 
 impl Hash for IdHash {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let drawn = self.0.first_chunk().copied();
-        state.write_u64(drawn.map_or(0, u64::from_le_bytes));
+        let random = self.0.first_chunk().copied();
+        state.write_u64(random.map_or(0, u64::from_le_bytes));
     }
 }
 
@@ -61,8 +60,8 @@ impl Hasher for IdHasher {
         self.0 = more.fold(self.0, |all, byte| all.rotate_left(8) ^ byte);
     }
 
-    fn write_u64(&mut self, drawn: u64) {
-        self.0 = drawn;
+    fn write_u64(&mut self, random: u64) {
+        self.0 = random;
     }
 
     fn finish(&self) -> u64 {
@@ -70,11 +69,11 @@ impl Hasher for IdHasher {
     }
 }
 
-/// The index of a file and the line in it, in three and five bytes.
+/// A file index and a line number, packed into three and five bytes.
 #[derive(Clone, Copy, Debug)]
 struct PackedPlace([u8; 8]);
 
-/// The number of bits of [`PackedPlace`] that hold the line.
+/// The number of bits of a [`PackedPlace`] for the line number.
 const LINE_BITS: u32 = 40;
 
 impl PackedPlace {
@@ -96,10 +95,10 @@ impl Ids {
     /// Returns an error with both places if the id was added before.
     pub fn insert(&mut self, id: &str, place: &Place) -> Result<(), Problem> {
         if self.tables.is_empty() {
-            self.tables.resize_with(TABLES, IdTable::default);
+            self.tables.resize_with(TABLE_COUNT, IdTable::default);
         }
         let key = IdHash::from_id(id);
-        let vacant = match self.tables[key.table()].entry(key) {
+        let vacant = match self.tables[key.table_index()].entry(key) {
             Entry::Vacant(vacant) => vacant,
             Entry::Occupied(first) => {
                 let (file, line) = first.get().file_and_line();
@@ -109,7 +108,7 @@ impl Ids {
                 return Err(Problem::new(place.clone(), what, expected));
             }
         };
-        // Nearly always the path is the same allocation, which is seen without comparing the text.
+        // The path is nearly always the same allocation, so that pointers are compared first.
         let last = self.files.last();
         if !last.is_some_and(|last| Arc::ptr_eq(last, &place.file) || *last == place.file) {
             self.files.push(Arc::clone(&place.file));
@@ -118,19 +117,19 @@ impl Ids {
         Ok(())
     }
 
-    fn at(&self, id: &str) -> Option<PackedPlace> {
+    fn find(&self, id: &str) -> Option<PackedPlace> {
         let key = IdHash::from_id(id);
-        self.tables.get(key.table())?.get(&key).copied()
+        self.tables.get(key.table_index())?.get(&key).copied()
     }
 
     /// Returns whether the id was added.
     pub fn contains(&self, id: &str) -> bool {
-        self.at(id).is_some()
+        self.find(id).is_some()
     }
 
-    /// Returns the place of the transcript with this id.
+    /// Returns the file and line of the transcript with this id.
     pub fn place(&self, id: &str) -> Option<Place> {
-        let (file, line) = self.at(id)?.file_and_line();
+        let (file, line) = self.find(id)?.file_and_line();
         let file = self.files.get(file)?;
         Some(Place::new(Arc::clone(file), line))
     }

@@ -20,27 +20,27 @@ pub use order::{Disorder, DisorderKind, disorders};
 
 /// A recorded generation, or a recorded agent task, of one model.
 ///
-/// A transcript holds no label. Labels are in [`Entry::labels`], so that the engine cannot read them.
+/// A transcript has no label. Labels are in [`Entry::labels`], so that the engine cannot read them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
-    /// The id, unique in its corpus.
+    /// Id, unique in its corpus.
     pub id: String,
-    /// The model's name, or `unknown` if it was not recorded.
+    /// Name of the model, or `unknown` if it was not recorded.
     pub model: String,
-    /// The sampling profile, as named by the recorder.
+    /// Sampling profile, as named by the recorder.
     pub profile: Option<String>,
-    /// The group that must not be split by folds: usually the prompt.
+    /// Group that folds must not split, usually the prompt.
     pub group: Option<String>,
-    /// The language tag.
+    /// Language tag.
     pub lang: Option<String>,
-    /// Any other values that the recorder stored.
+    /// Other values stored by the recorder.
     pub meta: Map<String, Value>,
-    /// The events, in order.
+    /// Events, in order.
     pub events: Vec<RecordedEvent>,
 }
 
 impl Transcript {
-    /// Returns the model, and the task in `meta.task` if that is a text.
+    /// Returns the model and the task. The task is `meta.task` if that is a string.
     pub fn work(&self) -> ModelTask<'_> {
         ModelTask {
             model: &self.model,
@@ -48,9 +48,9 @@ impl Transcript {
         }
     }
 
-    /// Returns the whole thinking as one text.
+    /// Returns the whole reasoning as one text.
     pub fn reasoning(&self) -> String {
-        self.concat(|body| match body {
+        self.concat_texts(|body| match body {
             Body::Reasoning(text) => Some(text),
             _ => None,
         })
@@ -58,13 +58,13 @@ impl Transcript {
 
     /// Returns the whole answer as one text.
     pub fn answer(&self) -> String {
-        self.concat(|body| match body {
+        self.concat_texts(|body| match body {
             Body::Answer(text) => Some(text),
             _ => None,
         })
     }
 
-    /// Returns the last recorded finish reason. `None` if there is none, or if text or a call follows it.
+    /// Returns the last recorded finish reason. `None` if it is missing, or if text or a call follows it.
     pub fn finish_reason(&self) -> Option<&str> {
         let ends = self
             .events
@@ -79,15 +79,15 @@ impl Transcript {
         ends.flatten().next()
     }
 
-    /// Returns the events as a detector reads them: see [`stream`].
+    /// Iterates over the events as a detector reads them. See [`stream`].
     pub fn stream(&self) -> impl Iterator<Item = (u64, Event<'_>)> {
         stream(&self.events)
     }
 
-    fn concat(&self, pick: impl Fn(&Body) -> Option<&String>) -> String {
+    fn concat_texts(&self, select: impl Fn(&Body) -> Option<&String>) -> String {
         self.events
             .iter()
-            .filter_map(|event| pick(&event.body))
+            .filter_map(|event| select(&event.body))
             .map(String::as_str)
             .collect()
     }
@@ -102,7 +102,7 @@ pub fn tool_call(id: Option<String>, name: impl Into<String>, arguments: impl In
     }
 }
 
-/// Creates the body of a tool's result. `error` is whether the tool failed, if that is known.
+/// Creates the body of a tool result. `error` is whether the tool failed, if known.
 pub fn tool_result(id: Option<String>, content: impl Into<String>, error: Option<bool>) -> Body {
     Body::ToolResult {
         id,
@@ -116,21 +116,20 @@ pub fn tool_result(id: Option<String>, content: impl Into<String>, error: Option
 pub struct Entry {
     /// The transcript, which is all that the engine reads.
     pub transcript: Transcript,
-    /// The value of `labels`, not parsed. Only `deadloop-score` interprets it.
+    /// Unparsed value of `labels`. Only `deadloop-score` interprets it.
     pub labels: Option<Value>,
-    /// Unknown top-level fields. They are kept and written back on conversion.
+    /// Unknown top-level fields, which are written back on conversion.
     pub rest: Map<String, Value>,
-    /// The split, from `splits.csv`.
+    /// Split of the transcript, from `splits.csv`.
     pub split: Option<String>,
-    /// The place in the corpus.
+    /// File and line of the transcript.
     pub place: Place,
 }
 
 impl Entry {
-    /// Parses the transcript in one line of JSON, for callers whose lines do not come from a file. Also returns the
-    /// digest from which the hash of a corpus is computed.
+    /// Parses a transcript from one line of JSON. Also returns the digest from which the hash of a corpus is computed.
     ///
-    /// `card` determines how `text` is split at think tags. The `split` of the entry is empty.
+    /// `card` determines how `text` is split at `<think>` tags. The `split` of the entry is `None`.
     ///
     /// # Errors
     /// Returns the problem of the line, at `place`.
@@ -140,28 +139,28 @@ impl Entry {
         card: Option<&Card>,
     ) -> Result<(Self, RecordDigest), Problem> {
         let raw = crate::RawRecord::new(place, line.trim_ascii().to_vec());
-        Ok((raw.entry(card)?, raw.digest()))
+        Ok((raw.decode_entry(card)?, raw.digest()))
     }
 
-    /// Converts the JSON object of a transcript. `think` returns the options for splitting the `text` of a model.
+    /// Converts a JSON object to a transcript. `think` returns the options for splitting the `text` of a model.
     ///
     /// # Errors
-    /// Returns the first field that is invalid.
+    /// Returns the first invalid field.
     pub fn of_object(
         object: Map<String, Value>,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
     ) -> Result<Self, WireFault> {
-        wire::WireTranscript::from_object(object)?.entry(place, think)
+        wire::WireTranscript::from_object(object)?.into_entry(place, think)
     }
 
-    /// Writes the transcript as one line of JSON, including its labels.
+    /// Serializes the transcript as one line of JSON, including its labels.
     ///
     /// # Errors
     /// Returns an error if a value cannot be written as JSON.
     pub fn to_line(&self) -> serde_json::Result<String> {
         let mut line = Vec::new();
-        wire::line(self, &mut line)?;
+        wire::write_line(self, &mut line)?;
         Ok(String::from_utf8_lossy(&line).into_owned())
     }
 }

@@ -1,7 +1,7 @@
 //! [`disorders`]: finds messages of a run in an invalid order.
 //!
-//! Chat APIs require that the results of a turn's calls follow the turn directly, that every result has a call, and
-//! that no turn is empty.
+//! Chat APIs require that a turn is directly followed by the results of its calls. Every result needs a call, and no turn
+//! may be empty.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,11 +10,11 @@ use deadloop_detect::Event;
 use super::Transcript;
 
 deadloop_detect::words! {
-    /// The kinds of disorder.
+    /// Kind of disorder.
     pub enum DisorderKind {
-        /// A call that never gets a result, although the run continues.
+        /// A call never gets a result, although the run continues.
         Unanswered = "unanswered",
-        /// A call whose result comes only after the run has continued.
+        /// The result of a call comes only after the run has continued.
         Between = "between",
         /// A result without a call.
         StrayResult = "stray-result",
@@ -22,7 +22,7 @@ deadloop_detect::words! {
         SecondResult = "second-result",
         /// A turn without text and calls.
         EmptyTurn = "empty-turn",
-        /// A result before that of an earlier call. Only strict APIs reject it.
+        /// A result comes before the result of an earlier call. Only strict APIs reject it.
         OtherOrder = "other-order",
     }
 }
@@ -40,7 +40,7 @@ impl DisorderKind {
         }
     }
 
-    /// Returns whether only strict APIs reject the order.
+    /// Returns whether only strict APIs reject the disorder.
     pub fn is_strict(self) -> bool {
         self == Self::OtherOrder
     }
@@ -49,37 +49,37 @@ impl DisorderKind {
 /// A message in an invalid order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disorder {
-    /// The kind of disorder.
+    /// Kind of disorder.
     pub kind: DisorderKind,
-    /// The index of the event at which it appears, from 0.
+    /// Index of the event at which the disorder appears, from 0.
     pub event: u64,
 }
 
-/// A reader of one run. Calls are named by their number among those with an id.
+/// A checker of the order of a run's events. Calls are numbered among those with an id.
 #[derive(Default)]
-struct OrderReader<'a> {
-    /// Whether each call has its result.
+struct OrderChecker<'a> {
+    /// Whether each call has a result.
     answered: Vec<bool>,
-    /// The calls of each id, the first open one in front.
-    by_id: HashMap<&'a str, VecDeque<usize>>,
-    /// The events at which the run continued without results, each with the number of calls before it. Both rise.
-    passed: Vec<(u64, usize)>,
-    /// The number of the first call that may be open, apart from calls that the run passed over.
-    open: usize,
-    /// The turn in progress: its first event, and whether it has any content.
+    /// Open calls of each id, oldest first.
+    calls_by_id: HashMap<&'a str, VecDeque<usize>>,
+    /// Events at which the run continued, each with the number of calls before it. Both numbers increase.
+    steps: Vec<(u64, usize)>,
+    /// Number of the first call that may be open. Calls before the last continuation are not considered.
+    first_open: usize,
+    /// First event of the open turn, and whether the turn has any content.
     turn: Option<(u64, bool)>,
     found: Vec<Disorder>,
 }
 
-/// Returns every disorder in a run, in the order in which they appear.
+/// Returns all disorders of a run, in order of appearance.
 pub fn disorders(run: &Transcript) -> Vec<Disorder> {
-    let mut reader = OrderReader::default();
+    let mut reader = OrderChecker::default();
     for (number, event) in run.stream() {
-        reader.take(number, &event);
+        reader.add_event(number, &event);
     }
-    // A call at the very end is one that nobody answered yet.
+    // A call without a continuation may still get its result.
     for call in 0..reader.answered.len() {
-        if let (false, Some(event)) = (reader.answered[call], reader.passed_at(call)) {
+        if let (false, Some(event)) = (reader.answered[call], reader.find_step_after(call)) {
             reader.report(DisorderKind::Unanswered, event);
         }
     }
@@ -87,24 +87,24 @@ pub fn disorders(run: &Transcript) -> Vec<Disorder> {
     reader.found
 }
 
-impl<'a> OrderReader<'a> {
+impl<'a> OrderChecker<'a> {
     fn report(&mut self, kind: DisorderKind, event: u64) {
         self.found.push(Disorder { kind, event });
     }
 
-    fn take(&mut self, number: u64, event: &Event<'a>) {
+    fn add_event(&mut self, number: u64, event: &Event<'a>) {
         match event {
             Event::Turn { .. } => {
                 self.end_turn();
-                self.pass(number);
+                self.continue_run(number);
                 self.turn = Some((number, false));
             }
-            Event::User(_) | Event::System => self.pass(number),
-            Event::Text(_, text) => self.fill(!text.is_empty()),
+            Event::User(_) | Event::System => self.continue_run(number),
+            Event::Text(_, text) => self.mark_turn_content(!text.is_empty()),
             Event::Call { id, .. } => {
-                self.fill(true);
+                self.mark_turn_content(true);
                 if let Some(id) = id {
-                    let calls = self.by_id.entry(id).or_default();
+                    let calls = self.calls_by_id.entry(id).or_default();
                     calls.push_back(self.answered.len());
                     self.answered.push(false);
                 }
@@ -118,9 +118,9 @@ impl<'a> OrderReader<'a> {
         }
     }
 
-    fn fill(&mut self, something: bool) {
+    fn mark_turn_content(&mut self, has_content: bool) {
         if let Some((_, filled)) = &mut self.turn {
-            *filled |= something;
+            *filled |= has_content;
         }
     }
 
@@ -130,35 +130,35 @@ impl<'a> OrderReader<'a> {
         }
     }
 
-    /// Marks the open calls when the run continues without their results.
-    fn pass(&mut self, number: u64) {
+    /// Records that the run continues, possibly without the results of open calls.
+    fn continue_run(&mut self, number: u64) {
         let calls = self.answered.len();
-        if self.passed.last().is_none_or(|(_, before)| *before < calls) {
-            self.passed.push((number, calls));
-            self.open = calls;
+        if self.steps.last().is_none_or(|(_, before)| *before < calls) {
+            self.steps.push((number, calls));
+            self.first_open = calls;
         }
     }
 
-    /// Returns the event at which the run continued without a call's result, if it did.
-    fn passed_at(&self, call: usize) -> Option<u64> {
-        let at = self.passed.partition_point(|(_, before)| *before <= call);
-        self.passed.get(at).map(|(number, _)| *number)
+    /// Returns the event at which the run continued after a call, if any.
+    fn find_step_after(&self, call: usize) -> Option<u64> {
+        let at = self.steps.partition_point(|(_, before)| *before <= call);
+        self.steps.get(at).map(|(number, _)| *number)
     }
 
     fn add_result(&mut self, number: u64, id: Option<&'a str>) {
-        let calls = id.and_then(|id| self.by_id.get_mut(id));
+        let calls = id.and_then(|id| self.calls_by_id.get_mut(id));
         let kind = match calls.map(VecDeque::pop_front) {
             None => DisorderKind::StrayResult,
             Some(None) => DisorderKind::SecondResult,
             Some(Some(call)) => {
                 self.answered[call] = true;
-                if let Some(passed) = self.passed_at(call) {
-                    return self.report(DisorderKind::Between, passed);
+                if let Some(event) = self.find_step_after(call) {
+                    return self.report(DisorderKind::Between, event);
                 }
-                while self.answered.get(self.open) == Some(&true) {
-                    self.open += 1;
+                while self.answered.get(self.first_open) == Some(&true) {
+                    self.first_open += 1;
                 }
-                if self.open > call {
+                if self.first_open > call {
                     return;
                 }
                 DisorderKind::OtherOrder

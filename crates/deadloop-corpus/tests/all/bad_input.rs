@@ -1,5 +1,4 @@
-//! Bad input is told as `file:line: what, and what was expected`, reading goes on, and nothing
-//! panics on any bytes.
+//! Bad input is reported as `file:line: what, and what was expected`, reading continues, and no input causes a panic.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::kit;
@@ -13,7 +12,7 @@ use proptest::prelude::*;
 const A: &str = r#"{"id":"a","text":"one"}"#;
 const B: &str = r#"{"id":"b","text":"two"}"#;
 
-/// Reads `line` between two good ones and gives what is told of it.
+/// Reads `line` between two valid lines, and returns its problem.
 fn between(line: &str) -> String {
     let mut told = told(format!("{A}\n{line}\n{B}\n").as_bytes());
     assert_eq!(told.len(), 3, "{told:?}");
@@ -28,7 +27,7 @@ fn says(line: &str, words: &str) {
     assert!(told.contains(words), "{told:?} does not say {words:?}");
 }
 
-/// Rows of a bad line and what is told of it.
+/// Checks rows of an invalid line and the expected problem.
 #[track_caller]
 fn each_says(rows: &str) {
     for row in rows.trim().lines() {
@@ -226,7 +225,7 @@ fn what_stops_before_the_first_transcript() {
     assert!(error(dir.path()).contains("splits.csv:1: "));
 }
 
-/// A corpus of one transcript, with these files beside it.
+/// Creates a corpus of one transcript, with these additional files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("transcripts")).unwrap();
@@ -277,7 +276,7 @@ fn a_split_for_no_transcript() {
     assert_eq!(corpus.stray_splits(&Ids::default()).len(), 2);
 }
 
-/// Reads any bytes to the end, as every kind of file.
+/// Reads the bytes to the end as every kind of file.
 fn survives(bytes: &[u8]) {
     for name in ["x.jsonl", "x.parquet"] {
         let (_dir, path) = file(name, bytes);

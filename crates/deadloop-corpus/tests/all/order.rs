@@ -1,4 +1,4 @@
-//! The order of messages, on runs that are written out.
+//! The order of messages, in handwritten runs.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,8 @@ fn run(events: Value) -> Transcript {
     corpus.entries().next().unwrap().unwrap().transcript
 }
 
-/// The disorders of a run of steps: `.` is a turn, `u` a user's words, another letter a call, its capital the result.
+/// Returns the disorders of a run of steps. `.` is a turn, `u` a user message, any other letter a call, and its capital
+/// the result.
 fn kinds(steps: &str) -> Vec<(DisorderKind, u64)> {
     let step = |step: char| {
         let id = step.to_lowercase().to_string();

@@ -1,4 +1,4 @@
-//! Reading and writing: nothing that a transcript says is lost on the way, in any format.
+//! Reading and writing preserves transcripts, in every format.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::kit;
@@ -9,7 +9,7 @@ use deadloop_corpus::{Body, Corpus, CorpusHasher, CorpusWriter, Entry, WriteErro
 use kit::{file, gzip, one, read, zst};
 use serde_json::{Value, json};
 
-/// A line with everything in it, known and unknown.
+/// A line with all known fields, and unknown ones.
 fn full() -> Value {
     json!({
         "id": "smollm2/0007", "model": "smollm2-135m", "profile": "greedy", "group": "prompt-7",
@@ -35,7 +35,7 @@ fn lines(values: &[Value]) -> String {
     values.iter().map(|value| format!("{value}\n")).collect()
 }
 
-/// A corpus with a file of these lines, and this card.
+/// Creates a corpus with a file of these lines, and this card.
 fn folder(lines: &str, card: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     std::fs::create_dir(dir.path().join("transcripts")).unwrap();
@@ -56,7 +56,7 @@ fn write(path: &Path, entries: &[Entry]) {
     writer.finish().unwrap();
 }
 
-/// Reads `lines`, writes them to `name`, and gives what then stands there as JSON lines.
+/// Reads `lines`, writes them to `name`, and returns the result as JSON lines.
 fn through(name: &str, lines: &str) -> String {
     let (dir, path) = file("in.jsonl", lines.as_bytes());
     let (middle, last) = (dir.path().join(name), dir.path().join("last.jsonl"));

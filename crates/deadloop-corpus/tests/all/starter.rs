@@ -1,5 +1,5 @@
-//! The starter corpus is whole, its planted loops are where its labels say, and it keeps to
-//! `datasets/POLICY.md`; the cards of all corpora count what is in their files.
+//! The starter corpus is complete, its loops are where its labels say, and it follows `datasets/POLICY.md`. The cards
+//! of all corpora have the right counts.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -23,7 +23,7 @@ fn id(entry: &Entry) -> &str {
     &entry.transcript.id
 }
 
-/// Whether a transcript was recorded from the local models.
+/// Returns whether a transcript was recorded from the local models.
 fn is_recorded(entry: &&Entry) -> bool {
     field(entry, "meta.source").as_deref() == Some("local-lm")
 }

@@ -1,5 +1,5 @@
-//! The stream reader on every sample of `tests/formats`: what it says, however its bytes are cut,
-//! and that nothing makes it fall over.
+//! The stream reader yields the expected content of every sample in `tests/formats`, however its bytes are cut, and
+//! never panics.
 
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
@@ -10,7 +10,7 @@ use deadloop_corpus::{Arrival, StreamReader, ThinkOptions};
 use deadloop_detect::{OwnedEvent, TextChannel};
 use proptest::prelude::*;
 
-/// What a stream says.
+/// Content of a stream.
 #[derive(Debug, PartialEq)]
 struct Said {
     arrivals: Vec<Arrival>,
@@ -42,7 +42,7 @@ fn read(bytes: &[u8], cuts: &[usize], format: Option<StreamFormat>) -> Said {
     }
 }
 
-/// Runs of text put together again where a cut made two of one.
+/// Joins adjacent texts that a cut has separated.
 fn joined(arrivals: Vec<Arrival>) -> Vec<Arrival> {
     let mut all: Vec<Arrival> = Vec::new();
     for next in arrivals {
@@ -65,7 +65,7 @@ fn sample(name: &str) -> Vec<u8> {
     std::fs::read(folder.join(name)).expect("the sample is there")
 }
 
-/// File, format, thinking, answer, why it finished.
+/// File, format, reasoning, answer and finish reason.
 type Sample<'a> = (&'a str, StreamFormat, &'a str, &'a str, &'a str);
 
 const SAMPLES: &[Sample<'_>] = &[
@@ -113,7 +113,7 @@ const SAMPLES: &[Sample<'_>] = &[
 ];
 
 impl Said {
-    /// The text of a channel.
+    /// Returns the text of a channel.
     fn text(&self, of: TextChannel) -> String {
         let events = self.arrivals.iter().map(|arrival| &arrival.event);
         let texts = events.filter_map(|event| match event {
@@ -180,7 +180,7 @@ fn cuts_make_no_difference() {
     }
 }
 
-/// The end of an event is the end of its line, and of its last char in plain text.
+/// An event ends with its line, or in plain text with its last char.
 #[test]
 fn ends_are_where_the_bytes_are() {
     let bytes = sample("chat.sse");
@@ -264,7 +264,7 @@ fn bytes_that_are_no_text_are_marked() {
     assert_eq!(read(b"", &[], None).format, None);
 }
 
-/// Bytes that look like streams, and some that do not.
+/// Generates bytes that look like streams, and others.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let marks = [
         "data: ", "data:", "event: x", "\n", "\r\n", "\n\n", ":", "[DONE]", "{", "}", "\"",

@@ -5,25 +5,25 @@
 //! [`envelope`]: crate::responses::envelope
 
 use crate::reader::{ForeignFormat, FormatReader};
-use crate::responses::streams::{Streams, certainty_of};
+use crate::responses::streams::{ResponseStreams, certainty_of};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
 
 /// Defines the registry entry of each API family.
-macro_rules! entries {
+macro_rules! api_entries {
     ($($entry:ident = $family:ident, $begin:ident, $name:literal, $help:literal;)*) => {$(
         pub(crate) const $entry: ForeignFormat = ForeignFormat {
             name: $name,
             help: $help,
-            by: FormatReader::Code { certainty: |head| certainty_of(head, &$family::ENTRY), reader: || Box::new(Streams::$begin(&$family::ENTRY)) },
+            format_reader: FormatReader::Code { certainty: |head| certainty_of(head, &$family::ENTRY), reader: || Box::new(ResponseStreams::$begin(&$family::ENTRY)) },
             shape: None,
             whole_folder: false,
         };
     )*};
 }
 
-entries! {
+api_entries! {
     OPENAI_CHAT_ENTRY = chat, new, "openai-chat", "OpenAI chat completions and their streams, of any server that speaks them; batches; rows of LiteLLM, Helicone";
     OPENAI_RESPONSES_ENTRY = responses, new, "openai-responses", "OpenAI Responses and their streams";
     ANTHROPIC_ENTRY = anthropic, new, "anthropic", "Anthropic messages and their streams; batches";
@@ -33,5 +33,5 @@ entries! {
     TGI_ENTRY = tgi, new, "tgi", "text-generation-inference: generate and generate_stream";
     LLAMA_CPP_ENTRY = llama_cpp, new, "llama-cpp", "llama.cpp's own /completion, streamed or not";
     AI_SDK_ENTRY = ai_sdk, new, "ai-sdk", "UI message streams of Vercel's AI SDK";
-    AGENT_ENTRY = agent, session, "agent", "an agent server's events (event_type, agent_source, payload), ending in [DONE]";
+    AGENT_ENTRY = agent, session_log, "agent", "an agent server's events (event_type, agent_source, payload), ending in [DONE]";
 }

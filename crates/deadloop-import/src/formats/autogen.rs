@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::reader::{Intake, known_entry};
 use crate::sessions::conversation::take_call;
 use crate::sessions::run_session::{RunReader, RunSession};
-use crate::sessions::spans::join_words;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
@@ -30,16 +30,16 @@ fn is_autogen(object: &Object) -> bool {
     message(object) || inside || object.get("chat_history").is_some_and(Value::is_array)
 }
 
-/// A reader of the conversation of a file.
+/// A reader of the conversation in a file.
 #[derive(Default)]
 struct AutoGen {
     session: RunSession,
-    /// The last speaker.
+    /// Agent that spoke last.
     speaker: Option<String>,
 }
 
 impl RunReader for AutoGen {
-    const RECORD: &str = "";
+    const RECORD_PATH: &str = "";
 
     fn session(&mut self) -> &mut RunSession {
         &mut self.session
@@ -49,7 +49,7 @@ impl RunReader for AutoGen {
         if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
                 let message = fields::as_object("chat_history[]", message)?;
-                self.read_old_message(message, out)?;
+                self.add_old_message(message, out)?;
             }
             fields::away(object, "chat_id summary cost human_input");
         } else if let Some(messages) = fields::list(object, "messages")? {
@@ -58,7 +58,7 @@ impl RunReader for AutoGen {
                 self.add_message(message, out)?;
             }
             let reason = fields::string(object, "stop_reason")?;
-            self.session.reason = reason.map(|reason| finish_reason(&reason));
+            self.session.reason = reason.map(|reason| map_reason(&reason));
         } else {
             self.add_message(std::mem::take(object), out)?;
         }
@@ -74,27 +74,25 @@ impl AutoGen {
         let stamp = fields::any(&mut message, "created_at");
         let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = fields::object(&mut message, "models_usage")?;
-        let usage = Usage::take(&mut usage.unwrap_or_default());
+        let usage = Usage::take_from(&mut usage.unwrap_or_default());
         let content = fields::any(&mut message, "content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.add_results(content, t_ms)?,
-            // The results again, as a text.
+            // The message repeats the results as text.
             "ToolCallSummaryMessage" => out.losses.add("[] (ToolCallSummaryMessage)"),
             "TextMessage" | "MultiModalMessage" | "StopMessage" if source == "user" => {
                 self.speaker = None;
-                self.session.run.add_user(join_words(content), t_ms);
+                self.session.run.add_user(to_text(content), t_ms);
             }
             "TextMessage" | "MultiModalMessage" | "StopMessage" | "StructuredMessage" => {
                 self.begin_agent_turn(&source, usage, t_ms);
-                self.session
-                    .run
-                    .push(Body::Answer(join_words(content)), t_ms);
+                self.session.run.push(Body::Answer(to_text(content)), t_ms);
             }
             "ThoughtEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
                 self.session
                     .run
-                    .push(Body::Reasoning(join_words(content)), t_ms);
+                    .push(Body::Reasoning(to_text(content)), t_ms);
             }
             "ToolCallRequestEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
@@ -113,11 +111,11 @@ impl AutoGen {
             other => out.losses.add(&format!("[] ({other})")),
         }
         fields::away(&mut message, "id metadata context");
-        out.losses.add_rest("[]", &message);
+        out.losses.add_fields("[]", &message);
         Ok(())
     }
 
-    /// Begins a turn of an agent, or continues it after the agent's thinking.
+    /// Begins a turn of an agent, or continues the turn if it has only reasoning so far.
     fn begin_agent_turn(&mut self, source: &str, usage: Usage, t_ms: Option<f64>) {
         let same = self.speaker.as_deref() == Some(source);
         if same && self.session.run.has_only_thinking() {
@@ -137,7 +135,7 @@ impl AutoGen {
         for result in as_list(content)? {
             let mut result = fields::as_object("content[]", result)?;
             let id = fields::label(&mut result, "call_id");
-            let content = join_words(fields::any(&mut result, "content"));
+            let content = to_text(fields::any(&mut result, "content"));
             let error = fields::any(&mut result, "is_error");
             let error = error.and_then(|error| error.as_bool());
             self.session.run.push(tool_result(id, content, error), t_ms);
@@ -145,8 +143,8 @@ impl AutoGen {
         Ok(())
     }
 
-    /// Adds a message of a release before 0.4. The first is the task, whatever its sender.
-    fn read_old_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    /// Adds a message of a release before 0.4. The first message is the task, whatever its sender.
+    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
         let name = fields::string(&mut message, "name")?;
         for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = fields::as_object("tool_responses[]", result)?;
@@ -190,8 +188,8 @@ fn as_list(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
     }
 }
 
-/// Returns the usual finish reason for the end of a task.
-fn finish_reason(reason: &str) -> String {
+/// Returns the normalized finish reason for the end of a task.
+fn map_reason(reason: &str) -> String {
     let limit = reason.contains("Maximum") || reason.contains("maximum");
     if limit { "limit" } else { "stop" }.to_owned()
 }

@@ -20,18 +20,18 @@ fn is_cline(head: &SourceHead) -> bool {
         matches!(role, Some("user" | "assistant")) && object.contains_key("content")
     };
     let versioned = |object: &Object| object.contains_key("version") && has_messages(object);
-    // Lists of OpenAI's messages have roles and fields that these never have.
+    // Roles and fields of OpenAI's messages never occur in these files.
     let of_openai = |object: &Object| {
         let role = object.get("role").and_then(Value::as_str);
         matches!(role, Some("system" | "developer" | "tool"))
             || object.contains_key("tool_calls")
             || object.contains_key("tool_call_id")
     };
-    if head.list && head.any(of_openai) {
+    if head.is_list && head.any_object(of_openai) {
         return false;
     }
-    head.any(|object| {
-        if head.list {
+    head.any_object(|object| {
+        if head.is_list {
             message(object)
         } else {
             versioned(object)
@@ -43,14 +43,14 @@ fn has_messages(object: &Object) -> bool {
     object.get("messages").is_some_and(Value::is_array)
 }
 
-/// A reader of the conversation of a file.
+/// A reader of the conversation in a file.
 #[derive(Default)]
 struct Cline {
     session: RunSession,
 }
 
 impl RunReader for Cline {
-    const RECORD: &str = "";
+    const RECORD_PATH: &str = "";
 
     fn session(&mut self) -> &mut RunSession {
         &mut self.session
@@ -81,7 +81,7 @@ impl Cline {
         let stamp = fields::any(&mut message, "ts");
         if let Some(mut info) = fields::object(&mut message, "modelInfo")? {
             self.session.model = fields::string(&mut info, "modelId")?;
-            out.losses.add_rest("modelInfo", &info);
+            out.losses.add_fields("modelInfo", &info);
         }
         move_usage(&mut message);
         convert_reasoning_item(&mut message);
@@ -93,7 +93,7 @@ impl Cline {
     }
 }
 
-/// Moves the tokens of a message of the model to the field of APIs.
+/// Moves the token counts of a model message to the field `usage`.
 fn move_usage(message: &mut Object) {
     let metrics = message.get_mut("metrics").and_then(Value::as_object_mut);
     let Some(Value::Object(mut tokens)) = metrics.and_then(|metrics| metrics.remove("tokens"))
@@ -108,7 +108,7 @@ fn move_usage(message: &mut Object) {
     message.insert("usage".to_owned(), Value::Object(tokens));
 }
 
-/// Converts Roo Code's separate item for the thinking of OpenAI's models to a message.
+/// Converts Roo Code's separate reasoning item to a message.
 fn convert_reasoning_item(message: &mut Object) {
     if message.get("type").and_then(Value::as_str) != Some("reasoning") {
         return;

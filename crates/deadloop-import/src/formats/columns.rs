@@ -6,21 +6,21 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use crate::sessions::log::has_marks;
+use crate::sessions::log::meets_all;
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_stream::fields::Object;
 
-/// The columns of a format, as its TOML file describes them.
+/// Columns of a table format, as its TOML file describes them.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Columns {
-    /// The help on one line.
+    /// Help text on one line.
     pub(crate) help: String,
-    /// Groups of marks. A file has the format if one of its first records has all marks of a group.
+    /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
-    /// The lists of a document that hold its records.
+    /// Paths of the lists in a document that hold its records.
     pub(super) records: Vec<String>,
-    /// The paths of each part of a record. The first path with a value counts.
+    /// Paths of each part of a record. The first path with a value is used.
     pub(super) text: Vec<String>,
     pub(super) reasoning: Vec<String>,
     pub(super) finish: Vec<String>,
@@ -29,11 +29,11 @@ pub(crate) struct Columns {
     pub(super) model: Vec<String>,
     pub(super) time: Vec<String>,
     pub(super) tokens: Vec<String>,
-    /// The paths of the model, if the document names it and not the record.
+    /// Paths of the model in the document, if the records do not name it.
     pub(super) of_all: Vec<String>,
 }
 
-/// The common names of columns, best first. Capitals, spaces and hyphens make no difference.
+/// Common column names, best first. Case is ignored, and spaces and hyphens are the same as underscores.
 pub(super) static COMMON_COLUMNS: LazyLock<Columns> =
     LazyLock::new(|| match toml::from_str(include_str!("table.toml")) {
         Ok(names) => names,
@@ -41,9 +41,9 @@ pub(super) static COMMON_COLUMNS: LazyLock<Columns> =
     });
 
 impl Columns {
-    /// Returns the certainty that a file is of this format.
+    /// Rates how certainly a file with this head has the format.
     pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
-        let is_marked = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
-        FormatCertainty::Certain.only_if(head.any(is_marked))
+        let meets_any = |object: &Object| self.marks.iter().any(|marks| meets_all(object, marks));
+        FormatCertainty::Certain.only_if(head.any_object(meets_any))
     }
 }

@@ -4,9 +4,9 @@
 
 use serde_json::Value;
 
-use super::table::has_more;
+use super::table::has_data_set_column;
 use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader};
-use crate::responses::streams::{Streams, certainty_of};
+use crate::responses::streams::{ResponseStreams, certainty_of};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Entry;
@@ -17,21 +17,21 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "deadloop",
     help: "deadloop's own transcripts, or streams of their events",
-    by: FormatReader::Code {
+    format_reader: FormatReader::Code {
         certainty: |head| {
-            let transcripts = FormatCertainty::Certain.only_if(head.any(is_transcript));
+            let transcripts = FormatCertainty::Certain.only_if(head.any_object(is_transcript));
             transcripts.max(certainty_of(head, &FAMILY))
         },
-        reader: || Box::new(DeadloopReader(Streams::new(&FAMILY))),
+        reader: || Box::new(DeadloopReader(ResponseStreams::new(&FAMILY))),
     },
     shape: None,
     whole_folder: false,
 };
 
-/// Returns whether an object is a transcript: an id, and the text in one of a transcript's forms.
+/// Returns whether an object is a transcript: an id, and the text in one of the forms of a transcript.
 ///
-/// A row of a data set may have an id and a text too. Unless it is marked as a transcript, an object with a prompt or
-/// another text is left to the format `table`.
+/// A row of a data set may have an id and a text too. An object with a prompt or another text is left to the format
+/// `table`, unless it has another field of transcripts.
 fn is_transcript(object: &Object) -> bool {
     let string = |name: &&str| object.get(*name).is_some_and(Value::is_string);
     let labels = object.get("labels").and_then(Value::as_array);
@@ -43,15 +43,15 @@ fn is_transcript(object: &Object) -> bool {
     let id = object
         .get("id")
         .is_some_and(|id| id.is_string() || id.is_u64());
-    id && (events || text || (parts && (marked || !has_more(object))))
+    id && (events || text || (parts && (marked || !has_data_set_column(object))))
 }
 
-struct DeadloopReader(Streams);
+struct DeadloopReader(ResponseStreams);
 
 impl RecordReader for DeadloopReader {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         if matches!(record.content, RecordContent::Done) {
-            return self.0.take(record, out);
+            return self.0.take_record(record, out);
         }
         let (place, object) = record.into_place_and_object()?;
         if (FAMILY.knows)(&object) {
@@ -68,11 +68,11 @@ impl RecordReader for DeadloopReader {
         Ok(())
     }
 
-    fn gap(&mut self) {
-        self.0.gap();
+    fn record_gap(&mut self) {
+        self.0.record_gap();
     }
 
-    fn end(&mut self, out: &mut Intake) {
-        self.0.end(out);
+    fn finish(&mut self, out: &mut Intake) {
+        self.0.finish(out);
     }
 }

@@ -1,7 +1,7 @@
 //! Chats of Gemini CLI, under `~/.gemini/tmp/<project>/`.
 //!
 //! Reads `chats/session-*.json` (one document), the newer `session-*.jsonl` (messages line by line, with corrections)
-//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` holds only user messages.
+//! and checkpoints (`checkpoint-*.json`, contents of the Gemini API). `logs.json` has only user messages.
 
 use serde_json::Value;
 
@@ -26,33 +26,33 @@ fn is_gemini_cli(object: &Object) -> bool {
     session || content(object) || history.is_some_and(content_in)
 }
 
-/// A reader of the chat of a file.
+/// A reader of the chat in a file.
 #[derive(Default)]
 struct GeminiCli {
     place: Option<Place>,
     session: Option<String>,
-    /// The messages of a session, in order, with their ids.
+    /// Messages of a session in order, with their ids.
     messages: Vec<(Option<String>, Object)>,
-    /// The contents of a checkpoint.
+    /// Contents of a checkpoint.
     contents: Conversation,
-    /// Whether the file is a `logs.json`.
-    logged: bool,
+    /// Whether the file is a `logs.json`, which has only user messages.
+    is_user_log: bool,
 }
 
 impl RecordReader for GeminiCli {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         self.read_record(&mut object, out)?;
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("", &object);
         self.place.get_or_insert(place);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Intake) {
         let Some(place) = self.place.take() else {
             return;
         };
-        if self.logged {
+        if self.is_user_log {
             let expected = "chats/session-*.json, which hold the answers";
             out.warn(&place, "a log of what the user said alone", expected);
             return;
@@ -71,9 +71,9 @@ impl RecordReader for GeminiCli {
 }
 
 impl GeminiCli {
-    /// Reads a document, a line, or an element of a list.
+    /// Reads a document, a line or a list element.
     fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
-        // The output of the model stays, even if the user went back to a point before the output.
+        // The output of the model is kept, even if the user rewound to an earlier point.
         if fields::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
             return Ok(());
@@ -82,7 +82,7 @@ impl GeminiCli {
             return self.read_session(&mut set, out);
         }
         if object.contains_key("messageId") {
-            self.logged = true;
+            self.is_user_log = true;
             out.losses.add("[].message (user)");
             object.clear();
             return Ok(());
@@ -117,12 +117,12 @@ impl GeminiCli {
         }
         // Data on a session besides its messages.
         fields::away(object, "projectHash startTime lastUpdated kind");
-        out.losses.add_rest("", object);
+        out.losses.add_fields("", object);
         object.clear();
         Ok(())
     }
 
-    /// Adds a message of a session. A message with the same id replaces the earlier one.
+    /// Adds a message of a session. A message with the same id replaces the previous one.
     fn add_message(&mut self, mut message: Object) -> Result<(), WireFault> {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
@@ -167,7 +167,7 @@ impl GeminiCli {
     }
 }
 
-/// Reads a call or a result from a part of the Gemini API.
+/// Reads a tool call or result from a part of the Gemini API.
 fn read_tool_part(part: &Value) -> Option<Body> {
     let id = |part: &Value| part.get("id").and_then(Value::as_str).map(str::to_owned);
     if let Some(call) = part.get("functionCall") {
@@ -184,7 +184,7 @@ fn read_tool_part(part: &Value) -> Option<Body> {
     Some(tool_result(id(result), text, Some(error.is_some())))
 }
 
-/// Checks the types of a message's fields, so that a fault is reported at its place.
+/// Checks the types of a message's fields, so that a fault is reported with its line.
 fn check_types(message: &Object) -> Result<(), WireFault> {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());
@@ -201,7 +201,7 @@ fn check_types(message: &Object) -> Result<(), WireFault> {
     }
 }
 
-/// Reads thoughts. `tokens` counts all thoughts together, so the count is used only for a single thought.
+/// Reads thoughts. `tokens` is the count of all thoughts, used only if there is a single one.
 fn read_thoughts(
     thoughts: &[Value],
     tokens: Option<u64>,
@@ -219,7 +219,7 @@ fn read_thoughts(
     thoughts.iter().map(one).collect()
 }
 
-/// Adds a user message, or a description of the environment by the program.
+/// Adds a user message. A description of the environment, written by the program, becomes a system prompt.
 fn add_user_message(run: &mut Conversation, content: String, t_ms: Option<f64>) {
     if content.trim_start().starts_with("<session_context>") {
         run.add_system(&content, t_ms)
@@ -250,8 +250,8 @@ fn add_message(
     let mut tokens = paths::take_object(&mut message, "tokens");
     let answer_tokens = tokens.get("output").and_then(Value::as_u64);
     let thinking_tokens = tokens.remove("thoughts").and_then(|count| count.as_u64());
-    let mut usage = Usage::take(&mut tokens);
-    // The output count does not contain thinking here.
+    let mut usage = Usage::take_from(&mut tokens);
+    // The output count excludes reasoning here.
     usage.output = usage
         .output
         .map(|count| add_separate(count, thinking_tokens));
@@ -278,12 +278,12 @@ fn add_message(
         });
     }
     run.events.append(&mut events);
-    out.losses.add_rest("messages[].tokens", &tokens);
-    out.losses.add_rest("messages[]", &message);
+    out.losses.add_fields("messages[].tokens", &tokens);
+    out.losses.add_fields("messages[]", &message);
     model
 }
 
-/// Returns a call and its result.
+/// Returns a tool call and its result.
 fn read_call(call: &Value) -> impl Iterator<Item = Body> {
     let field = |name: &str| call.get(name).and_then(Value::as_str).map(str::to_owned);
     let error = field("status").map(|status| status != "success");

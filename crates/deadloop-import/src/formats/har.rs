@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::responses::streams::Streams;
+use crate::responses::streams::ResponseStreams;
 use crate::source::records::{MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
@@ -23,8 +23,8 @@ fn is_har(object: &Object) -> bool {
     log.is_some_and(|log| log.contains_key("entries") || log.contains_key("creator"))
 }
 
-/// The maximum size of an event of a stream, in bytes.
-const MAX_EVENT: usize = 64 << 20;
+/// The maximum size of a stream event, in bytes.
+const MAX_EVENT_BYTES: usize = 64 << 20;
 
 fn read_archive(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
     let (place, mut archive) = record.into_place_and_object()?;
@@ -38,17 +38,17 @@ fn read_archive(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>
     Ok(())
 }
 
-/// Reads the response of an exchange. A response of another API is counted as a loss.
+/// Reads the response of an exchange. A response of another API counts as a loss.
 fn read_exchange(mut entry: Object, place: &Place, out: &mut Intake) {
-    let body = paths::take(&mut entry, "response.content.text");
-    let encoded = paths::take(&mut entry, "response.content.encoding");
-    let sent = paths::take(&mut entry, "request.postData.text");
+    let body = paths::take_at(&mut entry, "response.content.text");
+    let encoded = paths::take_at(&mut entry, "response.content.encoding");
+    let sent = paths::take_at(&mut entry, "request.postData.text");
     let Some(Value::String(body)) = body.filter(|_| encoded.is_none()) else {
         out.losses.add("log.entries[] (without a text)");
         return;
     };
     let mut request = sent.and_then(|sent| object(sent.as_str()?, MAX_VALUES).ok());
-    let contents = body_contents(&body);
+    let contents = split_body(&body);
     let family = contents.iter().find_map(|content| match content {
         Some(RecordContent::Json(value)) => families::recognize(value.as_object()?),
         _ => None,
@@ -57,7 +57,7 @@ fn read_exchange(mut entry: Object, place: &Place, out: &mut Intake) {
         out.losses.add("log.entries[] (no response of a model)");
         return;
     };
-    let mut streams = Streams::new(family);
+    let mut streams = ResponseStreams::new(family);
     for content in contents {
         let read = match content {
             None => Err(WireFault::new(
@@ -71,21 +71,21 @@ fn read_exchange(mut entry: Object, place: &Place, out: &mut Intake) {
                 }
                 streams.read_object(paths::object_or_empty(response), place, out)
             }
-            Some(content) => streams.take(SourceRecord::new(place.clone(), content), out),
+            Some(content) => streams.take_record(SourceRecord::new(place.clone(), content), out),
         };
         if let Err(fault) = read {
             let problem = fault.at(place.clone());
             out.warn(place, &problem.what, &problem.expected);
             out.losses
                 .add("log.entries[] (a chunk that cannot be read)");
-            streams.gap();
+            streams.record_gap();
         }
     }
-    streams.end(out);
+    streams.finish(out);
 }
 
-/// Returns the contents of a body: the body itself, or its lines and events. `None` for a chunk that is not JSON.
-fn body_contents(body: &str) -> Vec<Option<RecordContent>> {
+/// Splits a body into its lines and events, unless it is one JSON object. A chunk that is not JSON becomes `None`.
+fn split_body(body: &str) -> Vec<Option<RecordContent>> {
     let json = |text: &str| {
         object(text, MAX_VALUES)
             .ok()
@@ -94,7 +94,7 @@ fn body_contents(body: &str) -> Vec<Option<RecordContent>> {
     if let Some(whole) = json(body) {
         return vec![Some(whole)];
     }
-    let mut frames = Frames::new(true, MAX_EVENT);
+    let mut frames = Frames::new(true, MAX_EVENT_BYTES);
     let mut found = Vec::new();
     let mut add = |frame: Option<FrameResult<'_>>| match frame {
         Some(Ok(Frame::Done)) => found.push(Some(RecordContent::Done)),

@@ -10,16 +10,16 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, head_entry, keep};
+use crate::reader::{Intake, RecordReader, head_entry, set_field};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::log::has_marks;
+use crate::sessions::log::meets_all;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any(is_inspect), None,
+head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any_object(is_inspect), None,
 "inspect", "logs of Inspect AI: .eval archives and .json"; }
 
 fn is_inspect(object: &Object) -> bool {
@@ -31,7 +31,7 @@ fn is_sample(member: &str) -> bool {
     member.starts_with("samples/")
 }
 
-/// The data on all samples from the header of a log.
+/// A reader with the data on all samples, from the header of a log.
 #[derive(Default)]
 struct Inspect {
     model: String,
@@ -39,7 +39,7 @@ struct Inspect {
 }
 
 impl RecordReader for Inspect {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -49,7 +49,7 @@ impl RecordReader for Inspect {
         let mut object = record.into_object()?;
         if is_sample(&member) {
             let sample = self.read_sample(&mut object, place, out)?;
-            out.losses.add_rest("", &object);
+            out.losses.add_fields("", &object);
             out.emit(sample);
             return Ok(());
         }
@@ -62,10 +62,10 @@ impl RecordReader for Inspect {
         for sample in samples {
             let mut sample = fields::as_object("samples[]", sample)?;
             found.push(self.read_sample(&mut sample, place.clone(), out)?);
-            out.losses.add_rest("samples[]", &sample);
+            out.losses.add_fields("samples[]", &sample);
         }
-        out.losses.add_rest("eval", &header);
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("eval", &header);
+        out.losses.add_fields("", &object);
         found.into_iter().for_each(|sample| out.emit(sample));
         Ok(())
     }
@@ -101,25 +101,25 @@ impl Inspect {
         let end = reason.map(|reason| RecordedEvent::new(Body::Finish { reason }));
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
-        keep(meta, "task", self.task.clone());
-        keep(meta, "scores", read_scores(fields::any(sample, "scores")));
-        keep(meta, "usage", fields::any(&mut output, "usage"));
-        keep(meta, "seconds", fields::any(&mut output, "time"));
+        set_field(meta, "task", self.task.clone());
+        set_field(meta, "scores", read_scores(fields::any(sample, "scores")));
+        set_field(meta, "usage", fields::any(&mut output, "usage"));
+        set_field(meta, "seconds", fields::any(&mut output, "time"));
         for repeated in ["input", "target", "events", "store"] {
             if fields::any(sample, repeated).is_some() {
                 out.losses.add(repeated);
             }
         }
-        // The last message again.
+        // These fields repeat the last message.
         fields::any(&mut output, "choices");
         fields::any(&mut output, "completion");
-        out.losses.add_rest("output", &output);
+        out.losses.add_fields("output", &output);
         Ok(sampled)
     }
 }
 
-/// Reads the messages of a sample, with the times and tokens of the model's replies. Also returns the finish reason of the
-/// last reply.
+/// Reads the messages of a sample, with times and token counts. Also returns the finish reason of the model's last
+/// reply.
 fn read_conversation(
     sample: &mut Object,
     attachments: &Object,
@@ -142,21 +142,21 @@ fn read_conversation(
         let mut t_ms = None;
         if let Some(mut reply) = id.and_then(|id| replies.remove(&id)) {
             t_ms = clock.at(reply.get("timestamp"));
-            let usage = paths::take(&mut reply, "output.usage");
+            let usage = paths::take_at(&mut reply, "output.usage");
             message.extend(usage.map(|usage| ("usage".to_owned(), usage)));
-            last = paths::take(&mut reply, "output.choices[0].stop_reason");
+            last = paths::take_at(&mut reply, "output.choices[0].stop_reason");
         }
         conversation.add_message(message, "messages[]", t_ms, out)?;
     }
     Ok((conversation, last))
 }
 
-/// Takes the events of the model's replies, by the id of the message.
+/// Takes the events of the model's replies, by message id.
 fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
     let events = paths::take_all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
-        Value::Object(event) if has_marks(&event, "event=model") => {
-            let id = paths::get(&event, "output.choices[0].message.id")?;
+        Value::Object(event) if meets_all(&event, "event=model") => {
+            let id = paths::get_at(&event, "output.choices[0].message.id")?;
             Some((id.as_str()?.to_owned(), event))
         }
         _ => None,
@@ -164,7 +164,7 @@ fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
     replies.collect()
 }
 
-/// Replaces references to attachments by the texts.
+/// Replaces references to attachments by their texts.
 fn insert_attachments(value: &mut Value, attachments: &Map<String, Value>) {
     match value {
         Value::String(text) => {
@@ -185,14 +185,14 @@ fn insert_attachments(value: &mut Value, attachments: &Map<String, Value>) {
     }
 }
 
-/// Returns whether a message of the model was an example in the input.
+/// Returns whether a model message was an example in the input.
 fn is_example(message: &mut Object) -> bool {
     let source = fields::any(message, "source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
 
-/// Converts an error of a tool to the fields of other APIs.
+/// Converts a tool error to the fields of other APIs.
 fn rename_error(message: &mut Object) {
     let Some(Value::Object(error)) = message.get("error") else {
         return;
@@ -206,7 +206,7 @@ fn rename_error(message: &mut Object) {
     }
 }
 
-/// Returns the reason why a sample ended: an error, a limit, or the model's finish reason.
+/// Returns why a sample ended: an error, a limit, or the finish reason of the model.
 fn finish_reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
     if fields::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));

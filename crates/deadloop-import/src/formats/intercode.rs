@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, keep, keep_field, known_entry};
+use crate::reader::{Intake, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
-use crate::sessions::spans::join_words;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::TurnData;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, tool_call, tool_result};
@@ -55,7 +55,7 @@ fn read_run(
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.add_user(join_words(fields::any(&mut run, "query")), None);
+    events.add_user(to_text(fields::any(&mut run, "query")), None);
     let count = add_turns(&mut history, tool, &mut events)?;
     let mut summary = fields::object(&mut run, "summary")?.unwrap_or_default();
     let most = fields::count(&mut summary, "turns_max")?;
@@ -73,16 +73,16 @@ fn read_run(
     if transcript.meta.contains_key("args") {
         transcript.meta.insert("args".to_owned(), "text".into());
     }
-    keep(&mut transcript.meta, "env", Some(environment.into()));
-    keep(&mut transcript.meta, "max_turns", most.map(Value::from));
-    keep_field(&mut transcript.meta, "reward", &mut summary, "max_reward");
-    out.losses.add_rest("turn_history", &history);
-    out.losses.add_rest("summary", &summary);
-    out.losses.add_rest("", &run);
+    set_field(&mut transcript.meta, "env", Some(environment.into()));
+    set_field(&mut transcript.meta, "max_turns", most.map(Value::from));
+    move_field(&mut transcript.meta, "reward", &mut summary, "max_reward");
+    out.losses.add_fields("turn_history", &history);
+    out.losses.add_fields("summary", &summary);
+    out.losses.add_fields("", &run);
     Ok(entry)
 }
 
-/// Adds the turns of a run: a thought, the call of `tool`, and its result. Returns their number.
+/// Adds the turns of a run, each with a thought, the call of `tool` and its result. Returns the number of turns.
 fn add_turns(
     history: &mut Object,
     tool: &str,
@@ -102,10 +102,10 @@ fn add_turns(
             events.push(Body::Answer(thought.to_owned()), None);
         }
         let id = Some(format!("c{at}"));
-        events.push(tool_call(id.clone(), tool, join_words(Some(action))), None);
+        events.push(tool_call(id.clone(), tool, to_text(Some(action))), None);
         if let Some(observation) = observations.get(at) {
             let error = valid.get(at).and_then(Value::as_bool).map(|valid| !valid);
-            let content = join_words(Some(observation.clone()));
+            let content = to_text(Some(observation.clone()));
             events.push(tool_result(id, content, error), None);
         }
     }

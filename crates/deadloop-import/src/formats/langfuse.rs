@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, join_words, read_message, text_message};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -26,14 +26,14 @@ fn is_langfuse(object: &Object) -> bool {
     trace || one(object)
 }
 
-/// The observations of a file, by trace, in the order of the file.
+/// A reader of observations, grouped by trace.
 #[derive(Default)]
 struct Langfuse {
     traces: Traces,
 }
 
 impl RecordReader for Langfuse {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         let Some(all) = fields::list(&mut object, "observations")? else {
             return self.add_observation(object, &place, None, out);
@@ -42,63 +42,63 @@ impl RecordReader for Langfuse {
         if all.is_empty() {
             return Err(WireFault::new("a trace of no observations", "at least one"));
         }
-        for one in all {
-            let one = fields::as_object("observations[]", one)?;
-            self.add_observation(one, &place, Some(&trace), out)?;
+        for object in all {
+            let object = fields::as_object("observations[]", object)?;
+            self.add_observation(object, &place, Some(&trace), out)?;
         }
-        self.traces.trace(&trace, &place).name = fields::any(&mut object, "name");
-        out.losses.add_rest("", &object);
+        self.traces.trace_mut(&trace, &place).name = fields::any(&mut object, "name");
+        out.losses.add_fields("", &object);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Intake) {
-        std::mem::take(&mut self.traces).end(out);
+    fn finish(&mut self, out: &mut Intake) {
+        std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
 impl Langfuse {
     fn add_observation(
         &mut self,
-        mut one: Object,
+        mut object: Object,
         place: &Place,
         trace: Option<&str>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let own = fields::label(&mut one, "traceId");
+        let own = fields::label(&mut object, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
-        let span = read_span(&mut one)?;
+        let span = read_span(&mut object)?;
         fields::away(
-            &mut one,
+            &mut object,
             "endTime parentObservationId projectId createdAt updatedAt",
         );
-        out.losses.add_rest("observations[]", &one);
+        out.losses.add_fields("observations[]", &object);
         self.traces.push(trace, place, span);
         Ok(())
     }
 }
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
-fn read_span(one: &mut Object) -> Result<TraceSpan, WireFault> {
-    let kind = fields::string(one, "type")?
+fn read_span(object: &mut Object) -> Result<TraceSpan, WireFault> {
+    let kind = fields::string(object, "type")?
         .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
-    let level = fields::any(one, "level");
+    let level = fields::any(object, "level");
     let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-    let usage = ["usageDetails", "usage"].map(|name| fields::any(one, name));
+    let usage = ["usageDetails", "usage"].map(|name| fields::any(object, name));
     let usage = usage.into_iter().flatten().next();
     let mut span = TraceSpan {
-        name: fields::string(one, "name")?.unwrap_or_default(),
-        began: fields::any(one, "startTime").as_ref().and_then(millis),
-        order: fields::label(one, "id").unwrap_or_default(),
-        model: fields::string(one, "model")?,
+        name: fields::string(object, "name")?.unwrap_or_default(),
+        began: fields::any(object, "startTime").as_ref().and_then(millis),
+        order: fields::label(object, "id").unwrap_or_default(),
+        model: fields::string(object, "model")?,
         ..TraceSpan::default()
     };
-    let (input, output) = (fields::any(one, "input"), fields::any(one, "output"));
-    let status = fields::any(one, "statusMessage");
+    let (input, output) = (fields::any(object, "input"), fields::any(object, "output"));
+    let status = fields::any(object, "statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;
             let usage = usage.map(paths::object_or_empty);
-            span.usage = Usage::take(&mut usage.unwrap_or_default());
+            span.usage = Usage::take_from(&mut usage.unwrap_or_default());
             span.input = read_messages(input, "user");
             span.output = read_messages(output, "assistant");
             span.reason = failed.then(|| "error".to_owned());
@@ -107,22 +107,22 @@ fn read_span(one: &mut Object) -> Result<TraceSpan, WireFault> {
             span.kind = SpanKind::Tool;
             span.arguments = input;
             span.error = Some(failed);
-            span.result = Some(join_words(output.or(status)));
+            span.result = Some(to_text(output.or(status)));
         }
         _ => {}
     }
     Ok(span)
 }
 
-/// Reads messages in the shapes of integrations. A text is one message of `role`.
+/// Reads messages in the shapes of integrations. A string becomes a message of `role`.
 fn read_messages(value: Option<Value>, role: &str) -> Vec<Object> {
     match value {
         None => Vec::new(),
-        Some(Value::Array(items)) => items.into_iter().filter_map(read_message).collect(),
+        Some(Value::Array(items)) => items.into_iter().filter_map(to_message).collect(),
         Some(Value::Object(mut object)) => match object.remove("messages") {
             Some(inner) => read_messages(Some(inner), role),
             None if object.contains_key("role") || object.contains_key("type") => {
-                read_message(Value::Object(object)).into_iter().collect()
+                to_message(Value::Object(object)).into_iter().collect()
             }
             None => {
                 object.insert("role".to_owned(), role.into());

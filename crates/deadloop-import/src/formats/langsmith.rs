@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::reader::{Intake, RecordReader, known_entry};
-use crate::sessions::spans::{SpanKind, TraceSpan, Traces, join_words, read_message, text_message};
+use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
@@ -21,14 +21,14 @@ fn is_langsmith(object: &Object) -> bool {
     typed && (object.contains_key("inputs") || object.contains_key("start_time"))
 }
 
-/// The runs of a file, by trace.
+/// A reader of runs, grouped by trace.
 #[derive(Default)]
 struct LangSmith {
     traces: Traces,
 }
 
 impl RecordReader for LangSmith {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
         // Without recursion, deep nesting cannot overflow the stack.
         let mut open = vec![object];
@@ -42,8 +42,8 @@ impl RecordReader for LangSmith {
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Intake) {
-        std::mem::take(&mut self.traces).end(out);
+    fn finish(&mut self, out: &mut Intake) {
+        std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
@@ -80,8 +80,8 @@ impl LangSmith {
             &mut run,
             "end_time extra session_id status events tags child_run_ids",
         );
-        out.losses.add_rest("[]", &run);
-        let held = self.traces.trace(&trace, place);
+        out.losses.add_fields("[]", &run);
+        let held = self.traces.trace_mut(&trace, place);
         if parent.is_none() {
             held.name = Some(name).filter(|name| !name.is_empty()).map(Value::from);
             held.failed = failed.is_some();
@@ -91,7 +91,7 @@ impl LangSmith {
     }
 }
 
-/// Fills the span of a model with its input and output, as LangChain's models or wrapped clients write them.
+/// Fills the span of a model call with its input and output, as LangChain or a wrapped client writes them.
 fn fill_model_span(
     span: &mut TraceSpan,
     run: &mut Object,
@@ -114,16 +114,16 @@ fn fill_model_span(
     let usage = usage
         .into_iter()
         .find_map(|name| outputs.get(name)?.as_object().cloned());
-    span.usage = Usage::take(&mut usage.unwrap_or_default());
+    span.usage = Usage::take_from(&mut usage.unwrap_or_default());
     if span.usage == Usage::default() {
-        span.usage = Usage::take(run);
+        span.usage = Usage::take_from(run);
     }
     let choices = outputs.get("choices");
     if let Some(choice) = choices.and_then(|choices| choices.get(0)).cloned() {
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         span.reason = reason.map(str::to_owned);
         let answer = choice.get("message").cloned();
-        span.output.extend(answer.and_then(read_message));
+        span.output.extend(answer.and_then(to_message));
         return;
     }
     let mut generation = outputs.remove("generations").unwrap_or_default();
@@ -135,7 +135,7 @@ fn fill_model_span(
         };
     }
     let answer = generation.get("message").cloned();
-    if let Some(answer) = answer.and_then(read_message) {
+    if let Some(answer) = answer.and_then(to_message) {
         span.output.push(answer);
     } else if let Some(text) = generation.get("text").and_then(Value::as_str) {
         span.output.push(text_message(text, "assistant"));
@@ -144,7 +144,7 @@ fn fill_model_span(
     }
 }
 
-/// Returns the messages of an object or a list.
+/// Reads the messages of an object or a list.
 fn read_messages(value: Option<Value>) -> Vec<Object> {
     let list = match value {
         Some(Value::Object(mut object)) => {
@@ -163,13 +163,13 @@ fn read_messages(value: Option<Value>) -> Vec<Object> {
         Value::Array(mut items) if items.first().is_some_and(Value::is_array) => {
             read_messages(Some(items.swap_remove(0)))
         }
-        Value::Array(items) => items.into_iter().filter_map(read_message).collect(),
+        Value::Array(items) => items.into_iter().filter_map(to_message).collect(),
         Value::String(text) => vec![text_message(&text, "user")],
-        other => read_message(other).into_iter().collect(),
+        other => to_message(other).into_iter().collect(),
     }
 }
 
-/// Fills the span of a tool with its arguments and its result.
+/// Fills the span of a tool call with its arguments and its result.
 fn fill_tool_span(
     span: &mut TraceSpan,
     inputs: Option<Value>,
@@ -189,17 +189,17 @@ fn fill_tool_span(
         }
         other => other,
     };
-    let message = output.clone().and_then(read_message);
+    let message = output.clone().and_then(to_message);
     let message = message.filter(|message| message.contains_key("content"));
     let (content, status) = match message {
         Some(mut message) => {
             span.call = fields::label(&mut message, "tool_call_id");
             let status = fields::any(&mut message, "status");
-            (join_words(message.remove("content")), status)
+            (to_text(message.remove("content")), status)
         }
-        None => (join_words(output), None),
+        None => (to_text(output), None),
     };
-    let failure = failed.map(|error| join_words(Some(error.clone())));
+    let failure = failed.map(|error| to_text(Some(error.clone())));
     let status = status.as_ref().and_then(Value::as_str) == Some("error");
     span.error = Some(status || failure.is_some());
     span.result = Some(match (content.is_empty(), failure) {

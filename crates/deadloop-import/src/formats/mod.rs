@@ -1,11 +1,11 @@
-//! The formats of imported recordings, listed in [`FOREIGN`].
+//! The formats of imported recordings, listed in [`FORMATS`].
 //!
-//! Logs of agents and chats are TOML files of rows, read by [`log`](crate::sessions::log); `shapes` has the conversions that rows
-//! cannot describe. Tools that write one answer per record are TOML files of columns, read by [`table`]. `apis` has a row for
-//! each API. The others are files in Rust. `examples/formats` has files for `--format`.
+//! Logs of agents and chats are TOML files with rules, read by [`log`](crate::sessions::log). `shapes` has the conversions that
+//! rules cannot describe. Tables with one answer per record are TOML files with columns, read by [`table`]. `apis` registers
+//! each API. All other formats are Rust files. `examples/formats` has files for `--format`.
 //!
-//! To add one: a TOML file, a row, or a file in Rust with an `ENTRY`; its entry here; and a sample in
-//! `tests/formats/import` whose name begins with the format's name.
+//! A new format needs a TOML file, a line in `apis`, or a Rust file with an `ENTRY`. It also needs an entry in [`FORMATS`],
+//! and a sample in `tests/formats/import` whose name begins with the format's name.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -38,18 +38,18 @@ mod tau_bench;
 mod text;
 mod turn_log;
 
-/// Reads the format of a TOML file beside this one.
-macro_rules! rows {
+/// Parses the TOML file `formats/$name.toml`.
+macro_rules! toml_format {
     ($name:literal) => {
-        match ForeignFormat::of_rows($name, include_str!(concat!($name, ".toml"))) {
+        match ForeignFormat::from_toml($name, include_str!(concat!($name, ".toml"))) {
             Ok(format) => format,
             Err(why) => unreachable!("{}: {why}", $name),
         }
     };
 }
 
-/// All foreign formats.
-pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
+/// The registry of all importable formats.
+pub(crate) static FORMATS: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
     vec![
         apis::OPENAI_CHAT_ENTRY,
         apis::OPENAI_RESPONSES_ENTRY,
@@ -63,38 +63,38 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
         apis::AI_SDK_ENTRY,
         har::ENTRY,
         table::ENTRY,
-        rows!("messages"),
-        rows!("langgraph"),
+        toml_format!("messages"),
+        toml_format!("langgraph"),
         inspect::ENTRY,
-        rows!("promptfoo"),
-        rows!("mt-bench"),
+        toml_format!("promptfoo"),
+        toml_format!("mt-bench"),
         swe_agent::ENTRY,
         openhands::ENTRY,
-        rows!("atif"),
+        toml_format!("atif"),
         cline::ENTRY,
         gemini_cli::ENTRY,
-        rows!("gemini-stream"),
-        rows!("qwen-code"),
-        rows!("claude-code"),
-        rows!("codex"),
-        rows!("codex-exec"),
-        rows!("copilot-cli"),
-        rows!("cursor-agent"),
-        rows!("cursor"),
-        rows!("crush"),
+        toml_format!("gemini-stream"),
+        toml_format!("qwen-code"),
+        toml_format!("claude-code"),
+        toml_format!("codex"),
+        toml_format!("codex-exec"),
+        toml_format!("copilot-cli"),
+        toml_format!("cursor-agent"),
+        toml_format!("cursor"),
+        toml_format!("crush"),
         opencode::ENTRY,
-        rows!("opencode-run"),
-        rows!("pi"),
-        rows!("goose"),
-        rows!("continue"),
+        toml_format!("opencode-run"),
+        toml_format!("pi"),
+        toml_format!("goose"),
+        toml_format!("continue"),
         markdown::SPECSTORY_ENTRY,
         markdown::AIDER_ENTRY,
-        rows!("chatgpt"),
-        rows!("claude-ai"),
-        rows!("lm-studio"),
-        rows!("open-webui"),
-        rows!("sillytavern"),
-        rows!("vscode"),
+        toml_format!("chatgpt"),
+        toml_format!("claude-ai"),
+        toml_format!("lm-studio"),
+        toml_format!("open-webui"),
+        toml_format!("sillytavern"),
+        toml_format!("vscode"),
         langsmith::ENTRY,
         langfuse::ENTRY,
         opentelemetry::ENTRY,
@@ -109,7 +109,7 @@ pub(crate) static FOREIGN: LazyLock<Vec<ForeignFormat>> = LazyLock::new(|| {
     ]
 });
 
-/// Reads a format from a file of the user. The format has the name of the file.
+/// Reads a format from a TOML file of the user. The format has the name of the file.
 ///
 /// # Errors
 /// The file cannot be read, or does not describe a format.
@@ -117,6 +117,6 @@ pub(crate) fn read_format_file(path: &Path) -> Result<&'static ForeignFormat, St
     let fault = |why: String| format!("{}: {}", path.display(), why.trim_end());
     let text = read_text(path).map_err(|e| fault(e.to_string()))?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let format = ForeignFormat::of_rows(name.into_owned().leak(), &text).map_err(fault)?;
+    let format = ForeignFormat::from_toml(name.into_owned().leak(), &text).map_err(fault)?;
     Ok(Box::leak(Box::new(format)))
 }

@@ -7,9 +7,9 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep_field, known_entry};
+use crate::reader::{Intake, RecordReader, known_entry, move_field};
 use crate::sessions::run_session::RunSession;
-use crate::sessions::spans::join_words;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
@@ -28,14 +28,14 @@ fn is_opencode(object: &Object) -> bool {
             .is_some_and(|info| info.get("projectID").is_some())
 }
 
-/// The session of a database whose rows are being read.
+/// A reader of sessions. `open` is the database session whose rows are being read.
 #[derive(Default)]
 struct OpenCode {
     open: Option<SessionRecord>,
 }
 
 impl RecordReader for OpenCode {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         if let Some(id) = object.get("session").cloned() {
             return self.add_row(id, object, place, out);
@@ -48,12 +48,12 @@ impl RecordReader for OpenCode {
             record.add_message(message, out)?;
         }
         record.info = fields::object(&mut object, "info")?.unwrap_or_default();
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("", &object);
         record.emit_session(out);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Intake) {
         if let Some(record) = self.open.take() {
             record.emit_session(out);
         }
@@ -61,7 +61,7 @@ impl RecordReader for OpenCode {
 }
 
 impl OpenCode {
-    /// Adds a message to the open session, or begins the next one.
+    /// Adds a message to the open session, or to a new session if the id differs.
     fn add_row(
         &mut self,
         id: Value,
@@ -71,17 +71,17 @@ impl OpenCode {
     ) -> Result<(), WireFault> {
         let open = self.open.as_ref();
         if open.is_none_or(|record| record.info.get("id") != Some(&id)) {
-            self.end(out);
+            self.finish(out);
         }
         if !row.contains_key("info") {
-            out.pass("(a session without messages)");
+            out.skip_record("(a session without messages)");
             return Ok(());
         }
         let record = self.open.get_or_insert_default();
         record.session.begin_at(place);
         fields::rename(&mut row, &[("session", "id")]);
         for name in ["id", "title", "version", "directory"] {
-            keep_field(&mut record.info, name, &mut row, name);
+            move_field(&mut record.info, name, &mut row, name);
         }
         record.add_message(row, out)
     }
@@ -100,10 +100,10 @@ impl SessionRecord {
         self.session.id = fields::label(&mut self.info, "id");
         fields::rename(&mut self.info, &[("directory", "cwd")]);
         for name in ["title", "version", "cwd"] {
-            keep_field(&mut self.session.about, name, &mut self.info, name);
+            move_field(&mut self.session.metadata, name, &mut self.info, name);
         }
-        out.losses.add_rest("info", &self.info);
-        self.session.end(out);
+        out.losses.add_fields("info", &self.info);
+        self.session.emit_single(out);
     }
 
     fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
@@ -121,7 +121,7 @@ impl SessionRecord {
             self.add_user_message(parts, t_ms, out)?;
         } else {
             for prompt in fields::list(&mut info, "system")?.unwrap_or_default() {
-                self.session.run.add_system(&join_words(Some(prompt)), t_ms);
+                self.session.run.add_system(&to_text(Some(prompt)), t_ms);
             }
             for part in parts {
                 let part = fields::as_object("parts[]", part)?;
@@ -133,17 +133,17 @@ impl SessionRecord {
                 None => fields::string(&mut info, "finish")?,
             };
         }
-        // The sums over the steps, and the folder of the work.
+        // Sums over the steps, and the working folder.
         fields::away(
             &mut info,
             "id sessionID parentID providerID model tokens cost path",
         );
-        out.losses.add_rest("messages[].info", &info);
-        out.losses.add_rest("messages[]", &message);
+        out.losses.add_fields("messages[].info", &info);
+        out.losses.add_fields("messages[]", &message);
         Ok(())
     }
 
-    /// Adds a user message. Text that opencode itself adds is marked as synthetic.
+    /// Adds a user message. Text that opencode itself adds (synthetic) becomes a system prompt.
     fn add_user_message(
         &mut self,
         parts: Vec<Value>,
@@ -203,11 +203,11 @@ impl SessionRecord {
             &mut part,
             "id sessionID messageID snapshot synthetic metadata",
         );
-        out.losses.add_rest("messages[].parts[]", &part);
+        out.losses.add_fields("messages[].parts[]", &part);
         Ok(())
     }
 
-    /// Adds a call, and its result if it has one.
+    /// Adds a tool call, and its result if present.
     fn add_tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
         let id = fields::label(part, "callID");
         let name = fields::string(part, "tool")?;
@@ -227,15 +227,15 @@ impl SessionRecord {
             // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };
-        let result = tool_result(id, join_words(content), Some(error));
-        // A step goes on after the results of its calls.
+        let result = tool_result(id, to_text(content), Some(error));
+        // A step continues after the results of its calls.
         let result = RecordedEvent::at(result, ended);
         self.session.run.events.push(result);
         Ok(())
     }
 }
 
-/// Reads the tokens of a step. The input does not contain the tokens of the cache.
+/// Reads the token counts of a step, whose input excludes cached tokens.
 fn read_usage(tokens: Object) -> Usage {
     let tokens = Value::Object(tokens);
     let count = |path: &str| tokens.pointer(path)?.as_u64();

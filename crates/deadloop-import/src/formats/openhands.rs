@@ -2,12 +2,12 @@
 //!
 //! A trajectory is a list. Events have the form of the server (`action` and `observation`) or of the SDK (`kind`).
 //!
-//! Files of a folder with one event each are one run. A file with several events is a run of its own.
+//! Files of a folder with one event each are one run. A file with several events is a separate run.
 
 use serde_json::{Value, json};
 
 use crate::reader::{ForeignFormat, FormatReader, Intake};
-use crate::sessions::conversation::written_arguments;
+use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
@@ -18,7 +18,7 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "openhands",
     help: "events of OpenHands: a trajectory, or a folder with a file for each event",
-    by: FormatReader::Code {
+    format_reader: FormatReader::Code {
         certainty,
         reader: || Box::<OpenHands>::default(),
     },
@@ -32,14 +32,14 @@ fn certainty(head: &SourceHead) -> FormatCertainty {
         let server = text(object, "action") || text(object, "observation");
         text(object, "source") && text(object, "timestamp") && (server || text(object, "kind"))
     };
-    FormatCertainty::Certain.only_if(head.any(event))
+    FormatCertainty::Certain.only_if(head.any_object(event))
 }
 
-/// The reader of a run of OpenHands.
+/// A reader of a run of OpenHands.
 #[derive(Default)]
 struct OpenHands {
     session: RunSession,
-    /// The response with the last event of the model.
+    /// Response id of the model's last event.
     response: Option<String>,
 }
 
@@ -53,7 +53,7 @@ impl RunReader for OpenHands {
         let source = fields::string(event, "source")?.unwrap_or_default();
         fields::any(event, "id");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let mut turn = TurnData::at(t_ms);
+        let mut turn = TurnData::starting_at(t_ms);
         let bodies = match fields::string(event, "kind")? {
             Some(kind) => self.read_sdk_event(&kind, &source, &mut turn, event, out)?,
             None => self.read_server_event(&source, &mut turn, event, out)?,
@@ -70,7 +70,7 @@ impl RunReader for OpenHands {
 }
 
 impl OpenHands {
-    /// Reads an event in the form of the server. Sets the response and the tokens of its turn.
+    /// Reads an event in the form of the server. Sets the response and the token counts of its turn.
     fn read_server_event(
         &mut self,
         source: &str,
@@ -83,7 +83,7 @@ impl OpenHands {
         let id = fields::string(&mut call, "tool_call_id")?;
         let function = fields::string(&mut call, "function_name")?;
         turn.response = fields::string(&mut response, "id")?;
-        // The action in words, for people.
+        // A description of the action, for display.
         let message = fields::string(event, "message")?;
         let Some(action) = fields::string(event, "action")? else {
             return Ok(Vec::from_iter(self.read_observation(id, event, out)?));
@@ -101,16 +101,16 @@ impl OpenHands {
             out.losses.add(&format!("[] (action {action})"));
         } else {
             if turn.response.is_none() || turn.response != self.response {
-                bodies.extend(reasoning_of_response(&response));
+                bodies.extend(response_reasoning(&response));
             }
             turn.usage = self.take_usage(&mut response, out)?;
-            out.losses.add_rest("[].tool_call_metadata", &call);
+            out.losses.add_fields("[].tool_call_metadata", &call);
             self.read_action(&action, function, id, args, &mut bodies, out)?;
         }
         Ok(bodies)
     }
 
-    /// Reads an observation, or a change of the agent's state, which may end the run.
+    /// Reads an observation, or a change of the agent's state that may end the run.
     fn read_observation(
         &mut self,
         id: Option<String>,
@@ -132,7 +132,7 @@ impl OpenHands {
                 self.session.reason = state.filter(ends).or(self.session.reason.take());
                 None
             }
-            // A thought without a call, so this is no result.
+            // Without a call, this is not a result.
             "think" if id.is_none() => {
                 out.losses.add("[] (observation think)");
                 None
@@ -150,11 +150,11 @@ impl OpenHands {
                 Some(tool_result(id, join_texts(content, out), error))
             }
         };
-        out.losses.add_rest("[].extras", &extras);
+        out.losses.add_fields("[].extras", &extras);
         Ok(body)
     }
 
-    /// Reads an action of the agent: a message, a thought, the end, or a call of a tool.
+    /// Reads an action of the agent: a message, a thought, the end, or a tool call.
     fn read_action(
         &mut self,
         action: &str,
@@ -171,7 +171,7 @@ impl OpenHands {
                 let text = fields::string(&mut args, "content")?.unwrap_or_default();
                 bodies.extend(out.split_thinking(text));
             }
-            // A thought that was a call of a tool has a result.
+            // A thought with a call id was a tool call, which has a result.
             "think" if id.is_some() => {
                 let arguments = thought.map_or(Value::Null, |thought| json!({"thought": thought}));
                 bodies.push(tool_call(id, name, arguments));
@@ -188,22 +188,22 @@ impl OpenHands {
                 }
             }
         }
-        out.losses.add_rest("[].args", &args);
+        out.losses.add_fields("[].args", &args);
         Ok(())
     }
 
-    /// Takes the model and the tokens out of the response.
+    /// Takes the model and the token counts out of the response.
     fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> Result<Usage, WireFault> {
         if let Some(model) = fields::string(response, "model")? {
             self.session.model = Some(model);
         }
         let mut usage = fields::object(response, "usage")?.unwrap_or_default();
-        let used = Usage::take(&mut usage);
+        let used = Usage::take_from(&mut usage);
         let path = "[].tool_call_metadata.model_response";
-        out.losses.add_rest(&format!("{path}.usage"), &usage);
+        out.losses.add_fields(&format!("{path}.usage"), &usage);
         // The action has the same text.
         fields::any(response, "choices");
-        out.losses.add_rest(path, response);
+        out.losses.add_fields(path, response);
         Ok(used)
     }
 
@@ -226,7 +226,7 @@ impl OpenHands {
                 let error = fields::string(event, "error")?.unwrap_or_default();
                 return Ok(vec![tool_result(id, error, Some(true))]);
             }
-            "MessageEvent" => return self.read_message(source, turn.t_ms, event, out),
+            "MessageEvent" => return self.read_sdk_message(source, turn.t_ms, event, out),
             "SystemPromptEvent" => {
                 let prompt = match fields::any(event, "system_prompt") {
                     Some(Value::Object(mut block)) => block.remove("text"),
@@ -245,7 +245,7 @@ impl OpenHands {
     }
 
     /// Reads a message of the agent or of the user.
-    fn read_message(
+    fn read_sdk_message(
         &mut self,
         source: &str,
         t_ms: Option<f64>,
@@ -262,12 +262,12 @@ impl OpenHands {
         } else {
             self.session.run.add_user(text, t_ms);
         }
-        out.losses.add_rest("[].llm_message", &message);
+        out.losses.add_fields("[].llm_message", &message);
         Ok(bodies)
     }
 }
 
-/// Reads the thinking of the agent and the call after the thinking.
+/// Reads a tool call of the agent, with the reasoning before it.
 fn read_sdk_action(
     event: &mut Object,
     id: Option<String>,
@@ -278,17 +278,17 @@ fn read_sdk_action(
     let thought = join_texts(fields::any(event, "thought"), out);
     bodies.extend(out.split_thinking(thought));
     let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
-    let arguments = fields::any(&mut call, "arguments").map(written_arguments);
+    let arguments = fields::any(&mut call, "arguments").map(null_if_empty);
     fields::away(&mut call, "id name");
-    out.losses.add_rest("[].tool_call", &call);
-    // The parsed arguments of the same call.
+    out.losses.add_fields("[].tool_call", &call);
+    // Parsed arguments of the same call.
     let action = fields::any(event, "action");
     let arguments = arguments.or(action).unwrap_or_default();
     bodies.push(tool_call(id, name, arguments));
     Ok(bodies)
 }
 
-/// Takes the return code of a command.
+/// Takes the exit code of a command.
 fn take_exit_code(extras: &mut Object) -> Option<i64> {
     let inner = |extras: &mut Object| {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
@@ -298,7 +298,7 @@ fn take_exit_code(extras: &mut Object) -> Option<i64> {
     code?.as_i64()
 }
 
-/// Reads the result of a tool.
+/// Reads a tool result.
 fn read_sdk_observation(
     event: &mut Object,
     id: Option<String>,
@@ -310,11 +310,11 @@ fn read_sdk_observation(
     let mut names = ["content", "output"].into_iter();
     let content = names.find_map(|name| fields::any(&mut observation, name));
     let content = join_texts(content, out);
-    out.losses.add_rest("[].observation", &observation);
+    out.losses.add_fields("[].observation", &observation);
     Ok(tool_result(id, content, error))
 }
 
-/// Takes the thinking of the model before an event of the SDK.
+/// Takes the reasoning of the model before an event of the SDK.
 fn take_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
@@ -325,8 +325,8 @@ fn take_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
     Ok(content.or(blocks).map(Body::Reasoning))
 }
 
-/// Returns the thinking in the response that contained an action.
-fn reasoning_of_response(response: &Object) -> Option<Body> {
+/// Returns the reasoning in the response that contained an action.
+fn response_reasoning(response: &Object) -> Option<Body> {
     let choices = response.get("choices")?;
     let text = choices.get(0)?.get("message")?.get("reasoning_content")?;
     Some(Body::Reasoning(text.as_str()?.to_owned()))

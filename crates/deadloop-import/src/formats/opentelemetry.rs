@@ -27,7 +27,7 @@ use serde_json::Value;
 use crate::paths;
 use crate::reader::{Intake, RecordReader, known_entry};
 use crate::sessions::spans::{
-    SpanKind, TraceSpan, Traces, join_words, parse_text, read_content, read_message,
+    SpanKind, TraceSpan, Traces, parse_json, read_span_content, to_message, to_text,
 };
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
@@ -39,10 +39,10 @@ use deadloop_stream::wire::WireFault;
 
 known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
-/// The lists of spans in an export.
+/// Paths of the span lists in an export.
 const SPAN_LISTS: [&str; 2] = ["resourceSpans[].scopeSpans[].spans[]", "data.spans[]"];
 
-/// The names of fields and attributes in every convention: `span_names.toml`.
+/// Names of fields and attributes in all conventions, from `span_names.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SpanNames {
@@ -69,7 +69,7 @@ struct SpanNames {
     result: Vec<String>,
 }
 
-static NAMES: LazyLock<SpanNames> = LazyLock::new(|| {
+static SPAN_NAMES: LazyLock<SpanNames> = LazyLock::new(|| {
     let names = toml::from_str(include_str!("../sessions/span_names.toml"));
     names.unwrap_or_else(|why| unreachable!("span_names: {why}"))
 });
@@ -86,14 +86,14 @@ fn is_opentelemetry(object: &Object) -> bool {
     spans || (attributes && (context || flat)) || mlflow || braintrust
 }
 
-/// The spans of a file by trace, in the order of the file.
+/// A reader of spans, grouped by trace.
 #[derive(Default)]
 struct OpenTelemetry {
     traces: Traces,
 }
 
 impl RecordReader for OpenTelemetry {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         if !["resourceSpans", "data"]
             .iter()
@@ -118,7 +118,7 @@ impl RecordReader for OpenTelemetry {
                 found += 1;
             }
         }
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("", &object);
         match found {
             0 => Err(WireFault::new(
                 "an export without a span",
@@ -128,15 +128,15 @@ impl RecordReader for OpenTelemetry {
         }
     }
 
-    fn end(&mut self, out: &mut Intake) {
-        std::mem::take(&mut self.traces).end(out);
+    fn finish(&mut self, out: &mut Intake) {
+        std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
 impl OpenTelemetry {
     fn add_span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
-        let trace = take_label(&mut span, &NAMES.trace);
-        let mut about = take_attributes(&mut span);
+        let trace = take_label(&mut span, &SPAN_NAMES.trace);
+        let mut attrs = take_attributes(&mut span);
         let status = fields::any(&mut span, "status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
         let code = codes.into_iter().flatten().next().cloned();
@@ -145,52 +145,52 @@ impl OpenTelemetry {
             let word = code.as_str().unwrap_or_default();
             *code == 2 || matches!(word, "STATUS_CODE_ERROR" | "ERROR")
         };
-        let failed = code.as_ref().is_some_and(error) || about.remove("error.type").is_some();
+        let failed = code.as_ref().is_some_and(error) || attrs.remove("error.type").is_some();
         let mut made = TraceSpan {
             name: take_text(&mut span, "name").unwrap_or_default(),
-            began: paths::take_first(&mut span, &NAMES.began)
+            began: paths::take_first_of(&mut span, &SPAN_NAMES.began)
                 .as_ref()
                 .and_then(millis),
-            order: take_label(&mut span, &NAMES.id),
-            agent: take_text(&mut about, "gen_ai.agent.name"),
+            order: take_label(&mut span, &SPAN_NAMES.id),
+            agent: take_text(&mut attrs, "gen_ai.agent.name"),
             ..TraceSpan::default()
         };
-        move_events(&mut span, &mut about);
-        match take_kind(&mut about) {
-            SpanKind::Model => fill_model_span(&mut made, &mut about, failed),
-            SpanKind::Tool => fill_tool_span(&mut made, &mut about, failed, &status),
+        move_events(&mut span, &mut attrs);
+        match take_span_kind(&mut attrs) {
+            SpanKind::Model => fill_model_span(&mut made, &mut attrs, failed),
+            SpanKind::Tool => fill_tool_span(&mut made, &mut attrs, failed, &status),
             SpanKind::Other => {}
         }
         if made.kind != SpanKind::Other {
-            out.losses.add_rest("spans[].attributes", &about);
+            out.losses.add_fields("spans[].attributes", &attrs);
         }
         self.traces.push(trace, place, made);
     }
 }
 
 fn take_label(span: &mut Object, places: &[String]) -> String {
-    match paths::take_first(span, places) {
+    match paths::take_first_of(span, places) {
         Some(Value::String(text)) => text,
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     }
 }
 
-/// Takes the attributes of a span by their full names. Fields of Braintrust become attributes.
+/// Takes the attributes of a span by their full names. Braintrust's fields become attributes.
 fn take_attributes(span: &mut Object) -> Object {
-    let mut about = read_attributes(fields::any(span, "attributes"));
-    about.extend(take_with_prefix(span, "attributes."));
-    for [theirs, ours] in &NAMES.renamed {
-        if let Some(value) = paths::take(span, theirs) {
-            about.entry(ours).or_insert(value);
+    let mut attrs = read_attributes(fields::any(span, "attributes"));
+    attrs.extend(take_with_prefix(span, "attributes."));
+    for [theirs, ours] in &SPAN_NAMES.renamed {
+        if let Some(value) = paths::take_at(span, theirs) {
+            attrs.entry(ours).or_insert(value);
         }
     }
     // Nested groups of names become flat names.
     let mut flat = Object::new();
-    let mut open: Vec<(String, Value)> = about.into_iter().rev().collect();
+    let mut open: Vec<(String, Value)> = attrs.into_iter().rev().collect();
     while let Some((name, value)) = open.pop() {
         match value {
-            Value::Object(inner) if NAMES.groups.contains(&name) => {
+            Value::Object(inner) if SPAN_NAMES.groups.contains(&name) => {
                 let inner = inner.into_iter().rev();
                 open.extend(inner.map(|(inner, value)| (format!("{name}.{inner}"), value)));
             }
@@ -201,35 +201,35 @@ fn take_attributes(span: &mut Object) -> Object {
 }
 
 /// Takes the kind of a span, by the names of all conventions.
-fn take_kind(about: &mut Object) -> SpanKind {
+fn take_span_kind(attrs: &mut Object) -> SpanKind {
     let mut found = SpanKind::Other;
-    for name in &NAMES.kind {
-        let word = about.remove(name).map(parse_text);
+    for name in &SPAN_NAMES.kind {
+        let word = attrs.remove(name).map(parse_json);
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
         let word = word.to_lowercase();
         if found != SpanKind::Other {
             continue;
         }
-        if NAMES.model_kinds.contains(&word) {
+        if SPAN_NAMES.model_kinds.contains(&word) {
             found = SpanKind::Model;
-        } else if NAMES.tool_kinds.contains(&word) {
+        } else if SPAN_NAMES.tool_kinds.contains(&word) {
             found = SpanKind::Tool;
         }
     }
     let begins = |key: &String| {
-        NAMES
+        SPAN_NAMES
             .model_beginnings
             .iter()
             .any(|name| key.starts_with(name))
     };
     match found {
-        SpanKind::Other if about.keys().any(begins) => SpanKind::Model,
+        SpanKind::Other if attrs.keys().any(begins) => SpanKind::Model,
         found => found,
     }
 }
 
-/// Moves the messages of events to the attributes of the span, where newer conventions have messages.
-fn move_events(span: &mut Object, about: &mut Object) {
+/// Moves the messages in events to the span's attributes, where newer conventions have messages.
+fn move_events(span: &mut Object, attrs: &mut Object) {
     let Some(Value::Array(events)) = fields::any(span, "events") else {
         return;
     };
@@ -242,7 +242,7 @@ fn move_events(span: &mut Object, about: &mut Object) {
         let mut fields = read_attributes(fields::any(&mut event, "attributes"));
         fields.remove("gen_ai.system");
         let body = fields.remove("event_body").or(event.remove("body"));
-        fields.extend(paths::object_or_empty(parse_text(body.unwrap_or_default())));
+        fields.extend(paths::object_or_empty(parse_json(body.unwrap_or_default())));
         let own = name.strip_prefix("gen_ai.");
         if let Some(role) = own.and_then(|own| own.strip_suffix(".message")) {
             fields.entry("role").or_insert_with(|| role.into());
@@ -259,33 +259,33 @@ fn move_events(span: &mut Object, about: &mut Object) {
                 ("gen_ai.completion", "output.value"),
             ];
             fields::rename(&mut fields, &names);
-            about.extend(fields);
+            attrs.extend(fields);
         }
     }
     if !input.is_empty() {
-        about.insert("gen_ai.input.messages".to_owned(), input.into());
+        attrs.insert("gen_ai.input.messages".to_owned(), input.into());
     }
     if !output.is_empty() {
-        about.insert("output.value".to_owned(), output.into());
+        attrs.insert("output.value".to_owned(), output.into());
     }
 }
 
-fn fill_model_span(span: &mut TraceSpan, about: &mut Object, failed: bool) {
+fn fill_model_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool) {
     span.kind = SpanKind::Model;
-    let model = take_attribute(about, &NAMES.model);
+    let model = take_attribute(attrs, &SPAN_NAMES.model);
     span.model = model.and_then(|model| Some(model.as_str()?.to_owned()));
-    let mut count = |names| take_attribute(about, names).as_ref().and_then(read_count);
+    let mut count = |names| take_attribute(attrs, names).as_ref().and_then(read_count);
     span.usage = Usage {
-        input: count(&NAMES.input_tokens),
-        output: count(&NAMES.output_tokens),
-        cached: count(&NAMES.cached_tokens),
+        input: count(&SPAN_NAMES.input_tokens),
+        output: count(&SPAN_NAMES.output_tokens),
+        cached: count(&SPAN_NAMES.cached_tokens),
     };
-    about.remove("gen_ai.request.model");
-    let mut reasons = take_listed_messages(span, about);
-    take_values(span, about, &mut reasons);
-    let own = about
+    attrs.remove("gen_ai.request.model");
+    let mut reasons = take_listed_messages(span, attrs);
+    take_values(span, attrs, &mut reasons);
+    let own = attrs
         .remove("gen_ai.response.finish_reasons")
-        .map(parse_text);
+        .map(parse_json);
     let own = own.and_then(|reasons| Some(reasons.get(0)?.as_str()?.to_owned()));
     let reason = own.or(reasons.into_iter().next());
     span.reason = if failed {
@@ -295,27 +295,27 @@ fn fill_model_span(span: &mut TraceSpan, about: &mut Object, failed: bool) {
     };
 }
 
-/// Takes the first of these attributes.
-fn take_attribute(about: &mut Object, names: &[String]) -> Option<Value> {
-    names.iter().find_map(|name| about.remove(name))
+/// Takes the first of these attributes that exists.
+fn take_attribute(attrs: &mut Object, names: &[String]) -> Option<Value> {
+    names.iter().find_map(|name| attrs.remove(name))
 }
 
-/// Fills the input and the output of a span from lists of messages. Returns the finish reasons.
-fn take_listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String> {
-    let system = about.remove("gen_ai.system_instructions").map(parse_text);
+/// Fills the input and output of a span from message lists. Returns the finish reasons.
+fn take_listed_messages(span: &mut TraceSpan, attrs: &mut Object) -> Vec<String> {
+    let system = attrs.remove("gen_ai.system_instructions").map(parse_json);
     if let Some(Value::Array(parts)) = system {
         let prompt = serde_json::json!({"role": "system", "parts": parts});
-        span.input.extend(read_message(prompt));
+        span.input.extend(to_message(prompt));
     }
     let mut reasons = Vec::new();
-    for name in &NAMES.input_messages {
-        let messages = take_messages(about, name, &mut Vec::new());
+    for name in &SPAN_NAMES.input_messages {
+        let messages = take_messages(attrs, name, &mut Vec::new());
         if span.input.is_empty() || name == "gen_ai.input.messages" {
             span.input.extend(messages);
         }
     }
-    for name in &NAMES.output_messages {
-        let messages = take_messages(about, name, &mut reasons);
+    for name in &SPAN_NAMES.output_messages {
+        let messages = take_messages(attrs, name, &mut reasons);
         if span.output.is_empty() {
             span.output = messages;
         }
@@ -323,17 +323,17 @@ fn take_listed_messages(span: &mut TraceSpan, about: &mut Object) -> Vec<String>
     reasons
 }
 
-/// Fills the input and the output of a span from single values.
-fn take_values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<String>) {
+/// Fills the input and output of a span from single values, unless they are already filled.
+fn take_values(span: &mut TraceSpan, attrs: &mut Object, reasons: &mut Vec<String>) {
     let mut take = |names: &[String], role| {
-        let values: Vec<Value> = names.iter().filter_map(|name| about.remove(name)).collect();
-        let value = values.into_iter().next().map(parse_text);
+        let values: Vec<Value> = names.iter().filter_map(|name| attrs.remove(name)).collect();
+        let value = values.into_iter().next().map(parse_json);
         value
-            .map(|value| read_content(value, role))
+            .map(|value| read_span_content(value, role))
             .unwrap_or_default()
     };
-    let input = take(&NAMES.input_value, "user");
-    let output = take(&NAMES.output_value, "assistant");
+    let input = take(&SPAN_NAMES.input_value, "user");
+    let output = take(&SPAN_NAMES.output_value, "assistant");
     if span.input.is_empty() {
         span.input = input.messages;
         span.model = span.model.take().or(input.model);
@@ -348,18 +348,18 @@ fn take_values(span: &mut TraceSpan, about: &mut Object, reasons: &mut Vec<Strin
     }
 }
 
-/// Takes the messages of an attribute: a list, JSON text, or numbered attributes.
-fn take_messages(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
-    let list = match about.get(name) {
+/// Takes the messages of an attribute: a list, a JSON string, or numbered attributes.
+fn take_messages(attrs: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
+    let list = match attrs.get(name) {
         // A plain text is the prompt or the answer itself.
         Some(Value::String(text)) if !text.trim_ascii_start().starts_with(['[', '{']) => None,
-        Some(_) => about.remove(name).map(parse_text),
+        Some(_) => attrs.remove(name).map(parse_json),
         None => None,
     };
     let list = match list {
         Some(Value::Array(items)) => items,
         Some(_) => Vec::new(),
-        None => take_numbered(about, name),
+        None => take_numbered_fields(attrs, name),
     };
     let one = |value: Value| {
         let Value::Object(mut fields) = value else {
@@ -373,12 +373,12 @@ fn take_messages(about: &mut Object, name: &str, reasons: &mut Vec<String>) -> V
         let reason = fields.remove("finish_reason");
         reasons.extend(reason.and_then(|reason| Some(reason.as_str()?.to_owned())));
         join_calls(&mut fields);
-        read_message(Value::Object(fields))
+        to_message(Value::Object(fields))
     };
     list.into_iter().filter_map(one).collect()
 }
 
-/// Takes the fields whose names have a prefix. Returns them without the prefix.
+/// Takes the fields whose names have a prefix, and removes the prefix.
 fn take_with_prefix(object: &mut Object, prefix: &str) -> Object {
     let names = object.keys().filter_map(|name| name.strip_prefix(prefix));
     let names: Vec<String> = names.map(str::to_owned).collect();
@@ -389,26 +389,26 @@ fn take_with_prefix(object: &mut Object, prefix: &str) -> Object {
     taken.collect()
 }
 
-/// Takes the fields of numbered names (`gen_ai.prompt.0.role`), grouped by number.
-fn take_numbered(about: &mut Object, name: &str) -> Vec<Value> {
+/// Takes the fields with numbered names (`gen_ai.prompt.0.role`), grouped by number.
+fn take_numbered_fields(attrs: &mut Object, name: &str) -> Vec<Value> {
     let prefix = format!("{name}.");
     let mut found: BTreeMap<u64, Object> = BTreeMap::new();
-    for (name, value) in take_with_prefix(about, &prefix) {
+    for (name, value) in take_with_prefix(attrs, &prefix) {
         let numbered = name.split_once('.');
         match numbered.map(|(number, field)| (number.parse(), field)) {
             Some((Ok(number), field)) => {
                 let fields = found.entry(number).or_default();
                 fields.insert(field.to_owned(), value);
             }
-            _ => drop(about.insert(format!("{prefix}{name}"), value)),
+            _ => drop(attrs.insert(format!("{prefix}{name}"), value)),
         }
     }
     found.into_values().map(Value::Object).collect()
 }
 
-/// Joins the calls of a message with numbered fields: `tool_calls.0.function.name`.
+/// Joins the numbered fields of tool calls (`tool_calls.0.function.name`) into a list of calls.
 fn join_calls(fields: &mut Object) {
-    let mut found = take_numbered(fields, "tool_calls");
+    let mut found = take_numbered_fields(fields, "tool_calls");
     if found.is_empty() {
         found = paths::take_list(fields, "tool_calls");
     }
@@ -428,7 +428,7 @@ fn join_calls(fields: &mut Object) {
                 &format!("{outer}.{name}"),
                 &format!("function.{name}"),
             ];
-            let value = paths::take_first(&mut call, &paths);
+            let value = paths::take_first_of(&mut call, &paths);
             made.extend(value.map(|value| (name.to_owned(), value)));
         }
         Some(Value::Object(made))
@@ -439,9 +439,9 @@ fn join_calls(fields: &mut Object) {
         fields.insert("tool_calls".to_owned(), calls.into());
     }
     let mut texts = Vec::new();
-    for part in take_numbered(fields, "contents") {
+    for part in take_numbered_fields(fields, "contents") {
         if let Value::Object(mut part) = part {
-            texts.extend(paths::take_first(
+            texts.extend(paths::take_first_of(
                 &mut part,
                 &["message_content.text", "text"],
             ));
@@ -452,33 +452,33 @@ fn join_calls(fields: &mut Object) {
     }
 }
 
-fn fill_tool_span(span: &mut TraceSpan, about: &mut Object, failed: bool, status: &Value) {
+fn fill_tool_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool, status: &Value) {
     span.kind = SpanKind::Tool;
-    let mut take = |names| take_attribute(about, names);
-    if let Some(Value::String(name)) = take(&NAMES.tool) {
+    let mut take = |names| take_attribute(attrs, names);
+    if let Some(Value::String(name)) = take(&SPAN_NAMES.tool) {
         span.name = name;
     }
-    let call = take(&NAMES.call);
+    let call = take(&SPAN_NAMES.call);
     span.call = call.and_then(|call| Some(call.as_str()?.to_owned()));
-    span.arguments = take(&NAMES.arguments);
+    span.arguments = take(&SPAN_NAMES.arguments);
     span.error = Some(failed);
     let message = status.get("message").cloned().filter(|_| failed);
-    span.result = Some(join_words(take(&NAMES.result).or(message)));
+    span.result = Some(to_text(take(&SPAN_NAMES.result).or(message)));
 }
 
-fn take_text(about: &mut Object, name: &str) -> Option<String> {
-    match about.remove(name)? {
+fn take_text(attrs: &mut Object, name: &str) -> Option<String> {
+    match attrs.remove(name)? {
         Value::String(text) => Some(text),
         _ => None,
     }
 }
 
-/// Reads a whole number, which OTLP writes as text.
+/// Reads a whole number, which OTLP writes as a string.
 fn read_count(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
-/// Reads attributes: an object, or OTLP's list of keys and values.
+/// Reads attributes: an object, or OTLP's list of key-value pairs.
 fn read_attributes(attributes: Option<Value>) -> Object {
     let list = match attributes {
         Some(Value::Array(list)) => list,
@@ -494,7 +494,7 @@ fn read_attributes(attributes: Option<Value>) -> Object {
     list.into_iter().filter_map(pair).collect()
 }
 
-/// Converts a typed value of OTLP to plain JSON.
+/// Converts a typed OTLP value to plain JSON.
 fn plain_json(value: Value) -> Value {
     let Value::Object(mut typed) = value else {
         return value;

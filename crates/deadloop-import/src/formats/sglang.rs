@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep, known_entry, new_entry};
+use crate::reader::{Intake, RecordReader, known_entry, new_entry, set_field};
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
@@ -20,33 +20,33 @@ fn is_sglang(object: &Object) -> bool {
     object.contains_key("text") && object.get("meta_info").is_some_and(Value::is_object)
 }
 
-/// The answers that have not ended, by id.
+/// A reader of answers. `open` has the unfinished answers by id.
 #[derive(Default)]
 struct Sglang {
     open: BTreeMap<String, SglangAnswer>,
 }
 
-/// An answer so far.
+/// An unfinished answer.
 struct SglangAnswer {
     place: Place,
     last: Place,
     text: String,
-    /// The end of each piece, as a position in the text.
-    ends: Vec<usize>,
+    /// End of each piece, as a byte offset in the text.
+    piece_ends: Vec<usize>,
     /// Whether each record has only the added text.
-    added: bool,
+    is_incremental: bool,
     info: Object,
     gaps: u64,
 }
 
-/// The fields of an answer as a whole, which are kept in `meta`.
+/// Fields of the whole answer that are kept in `meta`.
 const META_FIELDS: &str =
     "prompt_tokens completion_tokens reasoning_tokens cached_tokens e2e_latency weight_version";
 
 impl RecordReader for Sglang {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         if matches!(record.content, RecordContent::Done) {
-            self.end(out);
+            self.finish(out);
             return Ok(());
         }
         let (place, mut object) = record.into_place_and_object()?;
@@ -55,7 +55,7 @@ impl RecordReader for Sglang {
         let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();
         let id = fields::label(&mut info, "id").unwrap_or_default();
         let index = fields::count(&mut object, "index")?;
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("", &object);
         let id = index
             .filter(|n| *n > 0)
             .map_or(id.clone(), |n| format!("{id}/{n}"));
@@ -63,7 +63,7 @@ impl RecordReader for Sglang {
         let answer = self.open.remove(&id);
         let mut answer = answer.unwrap_or_else(|| SglangAnswer::new(&place));
         answer.last = place;
-        answer.add(text);
+        answer.add_text(text);
         answer.info = info;
         if ended {
             answer.emit(id, out)
@@ -73,11 +73,11 @@ impl RecordReader for Sglang {
         Ok(())
     }
 
-    fn gap(&mut self) {
+    fn record_gap(&mut self) {
         self.open.values_mut().for_each(|answer| answer.gaps += 1);
     }
 
-    fn end(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Intake) {
         for (id, answer) in std::mem::take(&mut self.open) {
             let expected = "a finish reason: taken as it is, marked meta.cut";
             out.warn(&answer.last, "the stream ends here", expected);
@@ -92,8 +92,8 @@ impl SglangAnswer {
             place: place.clone(),
             last: place.clone(),
             text: String::new(),
-            ends: Vec::new(),
-            added: false,
+            piece_ends: Vec::new(),
+            is_incremental: false,
             info: Object::new(),
             gaps: 0,
         }
@@ -101,26 +101,25 @@ impl SglangAnswer {
 
     /// Adds the text of the next record.
     ///
-    /// A text that does not begin with the text so far shows that each record, including the earlier ones, has only the
-    /// added text.
-    fn add(&mut self, text: String) {
-        if !self.added && !text.starts_with(&self.text) {
-            self.added = true;
+    /// A text that does not begin with the previous text shows that all records have only the added text.
+    fn add_text(&mut self, text: String) {
+        if !self.is_incremental && !text.starts_with(&self.text) {
+            self.is_incremental = true;
             let (ends, text) = (
-                std::mem::take(&mut self.ends),
+                std::mem::take(&mut self.piece_ends),
                 std::mem::take(&mut self.text),
             );
             for end in ends {
                 self.text += &text[..end];
-                self.ends.push(self.text.len());
+                self.piece_ends.push(self.text.len());
             }
         }
-        if self.added {
+        if self.is_incremental {
             self.text += &text
         } else {
             self.text = text
         }
-        self.ends.push(self.text.len());
+        self.piece_ends.push(self.text.len());
     }
 
     fn emit(mut self, id: String, out: &mut Intake) {
@@ -143,24 +142,24 @@ impl SglangAnswer {
             text.tokens = tokens;
         }
         for name in META_FIELDS.split(' ') {
-            keep(&mut meta, name, fields::any(&mut self.info, name));
+            set_field(&mut meta, name, fields::any(&mut self.info, name));
         }
         if self.gaps > 0 {
             meta.insert("gaps".to_owned(), self.gaps.into());
         }
-        out.losses.add_rest("meta_info", &self.info);
+        out.losses.add_fields("meta_info", &self.info);
         let mut entry = new_entry(self.place, events);
         entry.transcript.id = id;
         entry.transcript.meta = meta;
         out.emit(entry);
     }
 
-    /// Splits the pieces of the text at tags. Returns them as events.
+    /// Splits the pieces of the text at `<think>` tags. Returns the resulting events.
     fn split_events(&self, out: &Intake) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;
-        for end in &self.ends {
+        for end in &self.piece_ends {
             let mut pieces = Vec::new();
             splitter.push(&self.text[from..*end], &mut |side, text| {
                 join(&mut pieces, side, text);

@@ -12,40 +12,40 @@ use deadloop_stream::fields::{self, Object};
 /// A conversion of a document or record to the shape that the paths of its format expect.
 pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
 
-/// The conversions, by the value of `shape` in the file of a format.
-const SHAPES: [(&str, ShapeConversion); 11] = [
-    ("chatgpt", chatgpt),
-    ("claude-ai", claude_ai),
-    ("claude-code", claude_code),
-    ("codex", codex),
-    ("crush", to_blocks),
-    ("cursor", cursor),
-    ("langgraph", langgraph),
-    ("lm-studio", lm_studio),
-    ("open-webui", open_webui),
-    ("sillytavern", sillytavern),
-    ("vscode", vscode),
+/// Conversions, by the value of `shape` in the TOML file of a format.
+const SHAPE_CONVERSIONS: [(&str, ShapeConversion); 11] = [
+    ("chatgpt", convert_chatgpt),
+    ("claude-ai", convert_claude_ai),
+    ("claude-code", convert_claude_code),
+    ("codex", convert_codex),
+    ("crush", convert_crush),
+    ("cursor", convert_cursor),
+    ("langgraph", convert_langgraph),
+    ("lm-studio", convert_lm_studio),
+    ("open-webui", convert_open_webui),
+    ("sillytavern", convert_sillytavern),
+    ("vscode", convert_vscode),
 ];
 
-/// Reads the name of a conversion.
+/// Deserializes the name of a conversion.
 pub(crate) fn deserialize_conversion<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<ShapeConversion>, D::Error> {
     let name = String::deserialize(from)?;
-    let found = SHAPES.iter().find(|(known, _)| *known == name);
-    let names = SHAPES.map(|(name, _)| name).join(", ");
+    let found = SHAPE_CONVERSIONS.iter().find(|(known, _)| *known == name);
+    let names = SHAPE_CONVERSIONS.map(|(name, _)| name).join(", ");
     let unknown = || D::Error::custom(format!("no shape {name:?}; expected one of {names}"));
     found.map(|(_, shape)| Some(*shape)).ok_or_else(unknown)
 }
 
-/// Returns the nodes of a tree on the path to the node `last`. Other nodes with a message are losses.
-fn take_chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
+/// Takes the nodes of a tree from the root to the node `last`. Messages of other branches count as losses.
+fn take_branch(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
     let Value::Object(mut nodes) = nodes else {
         return Vec::new();
     };
     let mut chain = Vec::new();
     let mut at = last.and_then(|id| Some(id.as_str()?.to_owned()));
-    // A node is taken once, so that a circle ends.
+    // Nodes are removed, so that a cycle ends.
     while let Some(node) = at.take().and_then(|id| nodes.remove(&id)) {
         at = node.get(parent).and_then(Value::as_str).map(str::to_owned);
         chain.push(node);
@@ -60,21 +60,21 @@ fn take_chain(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake)
     chain
 }
 
-/// Takes the messages on the path through the tree that was shown last.
-fn chatgpt(object: &mut Object, out: &mut Intake) {
+/// Replaces the message tree by the messages of the current branch.
+fn convert_chatgpt(object: &mut Object, out: &mut Intake) {
     let nodes = object.remove("mapping").unwrap_or_default();
-    let chain = take_chain(nodes, object.remove("current_node"), "parent", out);
+    let chain = take_branch(nodes, object.remove("current_node"), "parent", out);
     let messages = chain.into_iter().filter_map(|mut node| {
         let Value::Object(mut message) = node.get_mut("message")?.take() else {
             return None;
         };
-        let role = paths::take(&mut message, "author.role")?;
+        let role = paths::take_at(&mut message, "author.role")?;
         message.insert("role".to_owned(), role);
-        let kind = paths::take(&mut message, "content.content_type");
+        let kind = paths::take_at(&mut message, "content.content_type");
         let thoughts = paths::take_all(&mut message, "content.thoughts[].content");
         let thoughts: Vec<&str> = thoughts.iter().filter_map(Value::as_str).collect();
         let code = kind == Some("code".into());
-        let text = paths::take_first(
+        let text = paths::take_first_of(
             &mut message,
             &["content.parts", "content.text", "content.result"],
         );
@@ -92,7 +92,7 @@ fn chatgpt(object: &mut Object, out: &mut Intake) {
 }
 
 /// Removes one of the two copies of each text in newer exports.
-fn claude_ai(object: &mut Object, _: &mut Intake) {
+fn convert_claude_ai(object: &mut Object, _: &mut Intake) {
     let messages = object
         .get_mut("chat_messages")
         .and_then(Value::as_array_mut);
@@ -110,8 +110,8 @@ fn claude_ai(object: &mut Object, _: &mut Intake) {
     }
 }
 
-/// Names the run of a line: a session, or an agent of one. Messages of the program itself become system prompts.
-fn claude_code(line: &mut Object, out: &mut Intake) {
+/// Sets the run of a line: a session, or a subagent of a session. Messages of the program itself become system prompts.
+fn convert_claude_code(line: &mut Object, out: &mut Intake) {
     let named = ["sessionId", "session_id"].map(|name| fields::label(line, name));
     let session = named.into_iter().flatten().next().unwrap_or_default();
     let is_side = fields::any(line, "isSidechain") == Some(true.into());
@@ -125,7 +125,7 @@ fn claude_code(line: &mut Object, out: &mut Intake) {
         (None, false) => session,
     };
     line.insert("run".to_owned(), run.into());
-    // The parts of a result that the message has as a text.
+    // Parsed result, whose text is in the message.
     if fields::any(line, "toolUseResult").is_some() {
         out.losses.add("toolUseResult");
     }
@@ -143,7 +143,7 @@ fn claude_code(line: &mut Object, out: &mut Intake) {
         return;
     };
     let is_user = fields::word(message, "role") == "user";
-    // Such as errors of the API.
+    // Messages of the program, such as API errors.
     let is_of_program = fields::word(message, "model").starts_with('<');
     if is_of_program || is_user && (is_meta || is_summary) {
         message.insert("role".to_owned(), "system".into());
@@ -153,8 +153,8 @@ fn claude_code(line: &mut Object, out: &mut Intake) {
     }
 }
 
-/// Takes the shown version of each message, with the steps of an answer as blocks.
-fn lm_studio(object: &mut Object, out: &mut Intake) {
+/// Replaces each message by its displayed version, with the steps of an answer as blocks.
+fn convert_lm_studio(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
     for mut message in paths::take_all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
@@ -178,13 +178,14 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
             ("content", "content"),
             ("model", "senderInfo.senderName"),
         ] {
-            said.extend(paths::take(&mut version, path).map(|value| (name.to_owned(), value)));
+            said.extend(paths::take_at(&mut version, path).map(|value| (name.to_owned(), value)));
         }
         let mut blocks = Vec::new();
         for step in paths::take_all(&mut version, "steps[]") {
             let mut step = paths::object_or_empty(step);
-            let thinking = paths::get(&step, "style.type").is_some_and(|kind| *kind == "thinking");
-            let reason = paths::take(&mut step, "genInfo.stats.stopReason");
+            let thinking =
+                paths::get_at(&step, "style.type").is_some_and(|kind| *kind == "thinking");
+            let reason = paths::take_at(&mut step, "genInfo.stats.stopReason");
             said.extend(reason.map(|reason| ("stop".to_owned(), reason)));
             for mut block in paths::take_all(&mut step, "content[]") {
                 if thinking && let Some(block) = block.as_object_mut() {
@@ -194,7 +195,8 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
             }
             step.remove("type");
             step.remove("style");
-            out.losses.add_rest("messages[].versions[].steps[]", &step);
+            out.losses
+                .add_fields("messages[].versions[].steps[]", &step);
         }
         if !blocks.is_empty() {
             said.insert("content".to_owned(), blocks.into());
@@ -204,14 +206,14 @@ fn lm_studio(object: &mut Object, out: &mut Intake) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// Takes the messages on the path through the tree that was shown last, with thinking split off.
-fn open_webui(object: &mut Object, out: &mut Intake) {
-    let history = paths::take_first(object, &["chat.history", "history"]).unwrap_or_default();
+/// Replaces the message tree by the messages of the current branch, split into reasoning and answer.
+fn convert_open_webui(object: &mut Object, out: &mut Intake) {
+    let history = paths::take_first_of(object, &["chat.history", "history"]).unwrap_or_default();
     let Value::Object(mut history) = history else {
         return;
     };
     let nodes = history.remove("messages").unwrap_or_default();
-    let mut chain = take_chain(nodes, history.remove("currentId"), "parentId", out);
+    let mut chain = take_branch(nodes, history.remove("currentId"), "parentId", out);
     for message in chain.iter_mut().filter_map(Value::as_object_mut) {
         message.remove("id");
         let content = message.get("content").and_then(Value::as_str);
@@ -223,7 +225,8 @@ fn open_webui(object: &mut Object, out: &mut Intake) {
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// Splits a content into the thinking in `<details type="reasoning">`, each line after `> `, and the answer.
+/// Splits a content into the reasoning in `<details type="reasoning">`, without the line prefixes `> `, and the
+/// answer.
 fn split_details(content: &str) -> Option<(String, String)> {
     let inside = content
         .trim_start()
@@ -243,8 +246,8 @@ fn split_details(content: &str) -> Option<(String, String)> {
     Some((lines.join("\n"), said.trim_start_matches('\n').to_owned()))
 }
 
-/// Sets the role and the thinking. Discarded answers are counted as losses.
-fn sillytavern(object: &mut Object, out: &mut Intake) {
+/// Sets the role and the reasoning. Discarded answers count as losses.
+fn convert_sillytavern(object: &mut Object, out: &mut Intake) {
     let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
     let role = match (flag("is_user"), flag("is_system")) {
         (true, _) => "user",
@@ -254,7 +257,7 @@ fn sillytavern(object: &mut Object, out: &mut Intake) {
     if object.contains_key("mes") {
         object.insert("role".to_owned(), role.into());
     }
-    if let Some(thought) = paths::take(object, "extra.reasoning") {
+    if let Some(thought) = paths::take_at(object, "extra.reasoning") {
         object.insert("reasoning".to_owned(), thought);
     }
     if let Some(Value::Array(swipes)) = object.remove("swipes") {
@@ -264,16 +267,16 @@ fn sillytavern(object: &mut Object, out: &mut Intake) {
     }
 }
 
-/// Converts requests to messages: the rounds of the model, each with its calls and their results.
+/// Converts requests to messages: the rounds of the model, each with its tool calls and results.
 ///
 /// The parts of a response repeat the rounds. Only a request without rounds keeps its parts.
-fn vscode(object: &mut Object, out: &mut Intake) {
+fn convert_vscode(object: &mut Object, out: &mut Intake) {
     let mut chain = Vec::new();
     for request in paths::take_all(object, "requests[]") {
         let Value::Object(mut request) = request else {
             continue;
         };
-        let mut take = |path: &str| paths::take(&mut request, path).unwrap_or_default();
+        let mut take = |path: &str| paths::take_at(&mut request, path).unwrap_or_default();
         let (asked, time) = (take("message.text"), take("timestamp"));
         let model = take("modelId");
         chain.push(json!({"asked": asked, "timestamp": time, "modelId": model}));
@@ -288,10 +291,10 @@ fn vscode(object: &mut Object, out: &mut Intake) {
             let Value::Object(mut round) = round else {
                 continue;
             };
-            let mut take = |path: &str| paths::take(&mut round, path);
+            let mut take = |path: &str| paths::take_at(&mut round, path);
             chain.extend(take("summary").map(|summary| json!({"summary": summary})));
             let calls = take("toolCalls").unwrap_or_default();
-            let thought = take("thinking.text").map(|text| spans::join_words(Some(text)));
+            let thought = take("thinking.text").map(|text| spans::to_text(Some(text)));
             chain.push(json!({"role": "assistant", "content": take("response"),
                 "reasoning": thought, "tool_calls": &calls}));
             let calls = calls.as_array().into_iter().flatten();
@@ -302,12 +305,12 @@ fn vscode(object: &mut Object, out: &mut Intake) {
                 Some(json!({"role": "tool", "tool_call_id": id, "content": text}))
             }));
         }
-        out.losses.add_rest("requests[]", &request);
+        out.losses.add_fields("requests[]", &request);
     }
     object.insert("chain".to_owned(), chain.into());
 }
 
-/// Appends the texts of a result: strings, or the leaves of a tree of nodes.
+/// Appends the texts of a tool result: strings, or the leaves of a tree of nodes.
 fn add_texts(part: &Value, text: &mut String) {
     match part {
         Value::Array(parts) => parts.iter().for_each(|part| add_texts(part, text)),
@@ -328,21 +331,21 @@ fn add_texts(part: &Value, text: &mut String) {
 }
 
 /// Converts messages of LangChain to OpenAI's fields.
-fn langgraph(object: &mut Object, _: &mut Intake) {
+fn convert_langgraph(object: &mut Object, _: &mut Intake) {
     let Some(Value::Array(messages)) = object.get_mut("messages") else {
         return;
     };
     for message in messages {
         let about = message.get("response_metadata").cloned();
-        if let Some(mut said) = spans::read_message(message.take()) {
+        if let Some(mut said) = spans::to_message(message.take()) {
             said.extend(about.map(|about| ("about".to_owned(), about)));
             *message = Value::Object(said);
         }
     }
 }
 
-/// Wraps the bare items of older files. Marks Codex's own messages to the model, and failures of tools.
-fn codex(line: &mut Object, _: &mut Intake) {
+/// Wraps the items of older files. Sets flags for Codex's own messages to the model and for tool failures.
+fn convert_codex(line: &mut Object, _: &mut Intake) {
     if !line.contains_key("payload") && !line.contains_key("record_type") {
         // The head of an older file has no type.
         let is_item = line.get("type").is_some_and(Value::is_string);
@@ -361,7 +364,7 @@ fn codex(line: &mut Object, _: &mut Intake) {
         return;
     };
     if item.get("role").and_then(Value::as_str) == Some("user") {
-        let text = spans::join_words(item.get("content").cloned());
+        let text = spans::to_text(item.get("content").cloned());
         let begins = |begin: &&str| text.trim_start().starts_with(begin);
         if CODEX_CONTEXT.iter().any(begins) {
             item.insert("told".to_owned(), "yes".into());
@@ -376,7 +379,7 @@ fn codex(line: &mut Object, _: &mut Intake) {
     }
     let code = match &*output {
         Value::String(text) => exit_code(text),
-        other => exit_code(&spans::join_words(Some(other.clone()))),
+        other => exit_code(&spans::to_text(Some(other.clone()))),
     };
     let failed = success.map(|success| !success);
     if let Some(failed) = failed.or(code.map(|code| code != 0)) {
@@ -384,7 +387,7 @@ fn codex(line: &mut Object, _: &mut Intake) {
     }
 }
 
-/// The beginnings of Codex's descriptions of the environment.
+/// Prefixes of Codex's descriptions of the environment.
 const CODEX_CONTEXT: [&str; 4] = [
     "<environment_context>",
     "<user_instructions>",
@@ -392,7 +395,7 @@ const CODEX_CONTEXT: [&str; 4] = [
     "# AGENTS.md instructions",
 ];
 
-/// Returns the exit code in the output of a tool: of JSON text, or of one of the first lines.
+/// Returns the exit code in a tool's output, from JSON or from one of the first lines.
 fn exit_code(text: &str) -> Option<i64> {
     let json = text
         .starts_with('{')
@@ -409,8 +412,8 @@ fn exit_code(text: &str) -> Option<i64> {
     whole.or_else(|| text.lines().take(4).find_map(named)?.trim().parse().ok())
 }
 
-/// Converts the parts of a message to blocks, and takes the finish reason.
-fn to_blocks(object: &mut Object, _: &mut Intake) {
+/// Converts the parts of a message to blocks, and moves out the finish reason.
+fn convert_crush(object: &mut Object, _: &mut Intake) {
     let mut blocks = Vec::new();
     for mut part in paths::take_all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();
@@ -443,8 +446,8 @@ fn to_blocks(object: &mut Object, _: &mut Intake) {
     }
 }
 
-/// Removes counts of tokens that are all 0. Cursor writes them for unknown counts.
-fn cursor(object: &mut Object, _: &mut Intake) {
+/// Removes token counts that are all 0, which Cursor writes for unknown counts.
+fn convert_cursor(object: &mut Object, _: &mut Intake) {
     let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
     let counts = bubble
         .as_ref()

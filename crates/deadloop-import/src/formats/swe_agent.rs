@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, keep, keep_field, known_entry};
+use crate::reader::{Intake, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::TurnData;
 use crate::source::records::{self, SourceRecord};
@@ -19,17 +19,17 @@ known_entry! { @read_trajectory = is_swe_agent, "swe-agent", "trajectories of SW
 fn is_swe_agent(object: &Object) -> bool {
     let steps = object.get("trajectory").and_then(Value::as_array);
     let step = |step: &Value| step.get("action").is_some() && step.get("observation").is_some();
-    is_mini(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
+    is_mini_swe_agent(object) || steps.is_some_and(|steps| steps.iter().take(4).any(step))
 }
 
-fn is_mini(object: &Object) -> bool {
+fn is_mini_swe_agent(object: &Object) -> bool {
     let format = object.get("trajectory_format").and_then(Value::as_str);
     format.is_some_and(|format| format.starts_with("mini-swe-agent"))
 }
 
 fn read_trajectory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
     let (place, mut object) = record.into_place_and_object()?;
-    let run = if is_mini(&object) {
+    let run = if is_mini_swe_agent(&object) {
         read_messages(&mut object, out)?
     } else {
         read_steps(&mut object, out)?
@@ -39,9 +39,9 @@ fn read_trajectory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFau
     let has_id = |event: &RecordedEvent| matches!(&event.body, Body::ToolCall { id: Some(_), .. });
     // Actions without an id were parsed from the model's text.
     let parsed = transcript.meta.contains_key("args") && !transcript.events.iter().any(has_id);
-    keep(&mut transcript.meta, "args", parsed.then(|| "text".into()));
+    set_field(&mut transcript.meta, "args", parsed.then(|| "text".into()));
     read_metadata(transcript, &mut object, out)?;
-    out.losses.add_rest("", &object);
+    out.losses.add_fields("", &object);
     transcript.id = out.stem().to_owned();
     out.emit(entry);
     Ok(())
@@ -76,7 +76,7 @@ fn read_messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, 
     Ok(conversation)
 }
 
-/// Returns the command in a message of a model without tools: the only shell block in the text.
+/// Returns the command in a model message without tool calls: the only shell block in the text.
 fn find_command(message: &Object) -> Option<String> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     if calls.is_some_and(|calls| !calls.is_empty()) {
@@ -91,21 +91,21 @@ fn find_command(message: &Object) -> Option<String> {
     blocks.next().is_none().then_some(only)
 }
 
-/// Reads the result of a command, which is a user message.
+/// Reads the result of a command from a user message.
 fn read_observation(mut message: Object) -> Body {
     let error = fields::any(&mut message, "is_error").and_then(|error| error.as_bool());
     let content = join_texts(message.get("content"));
-    let error = error.or_else(|| return_code(&content).map(|code| code != 0));
+    let error = error.or_else(|| parse_return_code(&content).map(|code| code != 0));
     tool_result(None, content, error)
 }
 
 /// Returns the return code at the beginning of an observation.
-fn return_code(content: &str) -> Option<i64> {
+fn parse_return_code(content: &str) -> Option<i64> {
     let rest = content.trim_start().strip_prefix("<returncode>")?;
     rest.split_once('<')?.0.trim().parse().ok()
 }
 
-/// Moves mini-swe-agent's additions to a message into its fields: the tokens, and a command's return code.
+/// Moves the token counts and the return code from mini-swe-agent's field `extra` to the fields of APIs.
 fn move_extra(message: &mut Object) {
     let Some(Value::Object(extra)) = message.get_mut("extra") else {
         return;
@@ -141,7 +141,7 @@ fn read_steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, Wir
                 out.losses.add(&format!("trajectory[].{repeated}"));
             }
         }
-        out.losses.add_rest("trajectory[]", &step);
+        out.losses.add_fields("trajectory[]", &step);
     }
     if !history.is_empty() {
         out.losses.add("history");
@@ -166,7 +166,7 @@ fn read_step(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, Wire
     if let Some(name) = action.split_whitespace().next() {
         events.push(RecordedEvent::new(tool_call(None, name, action.clone())));
         let mut result = RecordedEvent::new(tool_result(None, observation, None));
-        keep(&mut result.rest, "execution_time", seconds);
+        set_field(&mut result.rest, "execution_time", seconds);
         events.push(result);
     }
     Ok(events)
@@ -190,7 +190,7 @@ fn join_texts(content: Option<&Value>) -> String {
         .collect()
 }
 
-/// Adds the data besides the steps: the model, the exit status, the cost.
+/// Sets the model, the exit status and the cost.
 fn read_metadata(
     transcript: &mut Transcript,
     object: &mut Object,
@@ -203,8 +203,8 @@ fn read_metadata(
             .events
             .push(RecordedEvent::new(Body::Finish { reason }));
     }
-    keep_field(&mut transcript.meta, "usage", &mut info, "model_stats");
-    keep_field(&mut transcript.meta, "environment", object, "environment");
+    move_field(&mut transcript.meta, "usage", &mut info, "model_stats");
+    move_field(&mut transcript.meta, "environment", object, "environment");
     let config = match fields::any(object, "replay_config") {
         // The configuration is JSON in a string.
         Some(Value::String(text)) => records::parse_nested(&text).unwrap_or(Value::Null),
@@ -215,6 +215,6 @@ fn read_metadata(
     let mut names = names.into_iter();
     let name = names.find_map(|path| config.pointer(path)?.as_str());
     transcript.model = name.unwrap_or_default().to_owned();
-    out.losses.add_rest("info", &info);
+    out.losses.add_fields("info", &info);
     Ok(())
 }

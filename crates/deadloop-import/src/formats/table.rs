@@ -1,12 +1,12 @@
 //! Tables with one answer per record: JSON lines, CSV and Parquet.
 //!
-//! Options set the columns, or common names give them ([`COMMON_COLUMNS`]). Data sets of Hugging Face (`messages`, `prompt` and
-//! `completion`) are read the same way.
+//! The columns are set by options, or guessed from common names ([`COMMON_COLUMNS`]). Data sets of Hugging Face (`messages`,
+//! or `prompt` and `completion`) are read in the same way.
 //!
-//! Files of tools that write one answer per record are rows of the same reader, with known columns
+//! Formats of tools that write one answer per record use the same reader with fixed columns
 //! ([`columns`](super::columns)).
 //!
-//! Other columns with a number, a truth value or a short text are kept in `meta`.
+//! Other columns with a number, a boolean or a short text are kept in `meta`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,9 +17,9 @@ use super::columns::{COMMON_COLUMNS, Columns};
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, keep, new_entry};
+use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry, set_field};
 use crate::responses::envelope;
-use crate::sessions::conversation::{Conversation, group_of, written_arguments};
+use crate::sessions::conversation::{Conversation, null_if_empty, prompt_group};
 use crate::sessions::run_session::arguments_form;
 use crate::source::head::FormatCertainty;
 use crate::source::records::{self, FileShape, SourceRecord};
@@ -34,33 +34,33 @@ use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;
 
-/// The columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
-const OF_DATA: &str = "messages conversations prompt instruction question input completion response output generation";
+/// Columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
+const DATA_SET_COLUMNS: &str = "messages conversations prompt instruction question input completion response output generation";
 const MESSAGE_COLUMNS: [&str; 2] = ["messages", "conversations"];
 
 /// The maximum length of a text in `meta`, in chars.
 const MAX_META_CHARS: usize = 200;
-/// The maximum number of columns in a message.
+/// The maximum number of columns that a message lists.
 const MAX_NAMED_COLUMNS: usize = 40;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "table",
     help: "any JSON lines, CSV or Parquet by its columns; data sets of Hugging Face",
-    by: FormatReader::Code {
+    format_reader: FormatReader::Code {
         certainty: |head| {
-            let messages = head.any(|object| find_messages(object).is_some());
-            let asked =
+            let messages = head.any_object(|object| find_messages(object).is_some());
+            let requested =
                 |object: &Object| COMMON_COLUMNS.group.iter().any(|p| object.contains_key(p));
-            let pair = head.any(|object| asked(object) && holds_text(object));
+            let pair = head.any_object(|object| requested(object) && has_text(object));
             // Rows have every column, even an empty one.
             let rows = matches!(head.shape, FileShape::Csv | FileShape::Table);
             let column = |object: &Object| {
                 COMMON_COLUMNS
                     .text
                     .iter()
-                    .any(|name| lookup(object, name).is_some())
+                    .any(|name| find_column(object, name).is_some())
             };
-            let text = head.any(holds_text) || (rows && head.any(column));
+            let text = head.any_object(has_text) || (rows && head.any_object(column));
             match (messages || pair, text) {
                 (true, _) => FormatCertainty::Likely,
                 (false, text) => FormatCertainty::Fallback.only_if(text),
@@ -85,16 +85,16 @@ fn find_messages(object: &Object) -> Option<&'static str> {
     MESSAGE_COLUMNS.iter().find(list).copied()
 }
 
-/// Returns whether a column named for a text holds a text.
-fn holds_text(object: &Object) -> bool {
+/// Returns whether a common text column holds a text.
+fn has_text(object: &Object) -> bool {
     let text = |name: &String| {
-        lookup(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
+        find_column(object, name).is_some_and(|(_, value)| value.is_string() || value.is_array())
     };
-    COMMON_COLUMNS.text.iter().any(text) || holds_thinking(object)
+    COMMON_COLUMNS.text.iter().any(text) || has_thinking(object)
 }
 
-/// Returns the column with a name, in any spelling.
-fn lookup<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
+/// Returns the column with this name, ignoring case, spaces and hyphens.
+fn find_column<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     let mut same = None;
     // Rows have few columns, so comparing names is faster than a hash.
     for (key, value) in object.iter().filter(|(key, _)| key.len() == name.len()) {
@@ -112,9 +112,9 @@ fn lookup<'a>(object: &'a Object, name: &str) -> Option<(&'a str, &'a Value)> {
     same
 }
 
-/// Takes the column with a name, and returns its spelling. A null column stays.
+/// Takes the column with this name. Also returns its spelling. A null column remains.
 fn take_column<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, Value)> {
-    let column = match lookup(object, name)? {
+    let column = match find_column(object, name)? {
         (_, Value::Null) => return None,
         (same, _) if same == name => Cow::Borrowed(name),
         (other, _) => Cow::Owned(other.to_owned()),
@@ -124,22 +124,22 @@ fn take_column<'n>(object: &mut Object, name: &'n str) -> Option<(Cow<'n, str>, 
 }
 
 /// Returns whether an object has a column that only data sets have.
-pub(super) fn has_more(object: &Object) -> bool {
+pub(super) fn has_data_set_column(object: &Object) -> bool {
     // A finish reason would be one of many unknown fields of a transcript.
-    let mut names = OF_DATA
+    let mut names = DATA_SET_COLUMNS
         .split(' ')
         .chain(COMMON_COLUMNS.finish.iter().map(String::as_str));
     names.any(|name| object.contains_key(name))
 }
 
-/// Returns the author of a record, if the record names one other than the model.
-fn foreign_role(object: &Object) -> Option<&str> {
-    const OTHERS: &str = "user human system developer tool function prompter observation";
+/// Returns the role of a record if it is not the model's.
+fn other_role(object: &Object) -> Option<&str> {
+    const OTHER_ROLES: &str = "user human system developer tool function prompter observation";
     let named = ["role", "from", "sender"].iter();
     let role = named
         .filter_map(|name| fields::get(object, name)?.as_str())
         .next()?;
-    let mut others = OTHERS.split(' ');
+    let mut others = OTHER_ROLES.split(' ');
     others
         .any(|other| role.eq_ignore_ascii_case(other))
         .then_some(role)
@@ -147,13 +147,14 @@ fn foreign_role(object: &Object) -> Option<&str> {
 
 pub(crate) struct TableReader {
     columns: &'static Columns,
-    /// The first record, and the names of its columns, for messages about missing columns.
+    /// First record, for messages about missing columns.
     first: Option<Place>,
-    seen: Vec<String>,
-    /// Whether some record had the requested text.
-    found: bool,
-    /// Options with a column that no record had so far.
-    unfound: Vec<(RunOption, String)>,
+    /// Columns of the first record.
+    names: Vec<String>,
+    /// Whether any record had the requested text.
+    found_text: bool,
+    /// Options whose column no record had so far.
+    missing_columns: Vec<(RunOption, String)>,
 }
 
 impl TableReader {
@@ -161,35 +162,35 @@ impl TableReader {
         Self {
             columns,
             first: None,
-            seen: Vec::new(),
-            found: false,
-            unfound: Vec::new(),
+            names: Vec::new(),
+            found_text: false,
+            missing_columns: Vec::new(),
         }
     }
 
-    /// Records which of the options' columns exist.
-    fn record_columns(&mut self, asked: &ImportFields, object: &Object, place: &Place) {
+    /// Removes the existing columns of a record from the missing ones.
+    fn record_columns(&mut self, requested: &ImportFields, object: &Object, place: &Place) {
         if self.first.is_none() {
             self.first = Some(place.clone());
-            self.seen = paths::list_paths(object, MAX_NAMED_COLUMNS);
-            let named = asked.options().into_iter();
+            self.names = paths::list_paths(object, MAX_NAMED_COLUMNS);
+            let named = requested.options().into_iter();
             let named = named.filter_map(|(option, column)| Some((option, column?.clone())));
-            self.unfound = named.collect();
+            self.missing_columns = named.collect();
         }
-        let there = |path: &str| object.contains_key(path) || paths::get(object, path).is_some();
-        self.unfound.retain(|(_, column)| !there(column));
+        let there = |path: &str| object.contains_key(path) || paths::get_at(object, path).is_some();
+        self.missing_columns.retain(|(_, column)| !there(column));
     }
 
-    /// Describes an option's column that does not exist.
+    /// Describes an option whose column does not exist.
     fn missing_column(&self, option: RunOption, column: &str) -> (String, String) {
         let what = format!(
             "no column `{column}`; the columns: {}",
-            self.seen.join(", ")
+            self.names.join(", ")
         );
-        // The last field of a path is a name too.
+        // The last field of a path may be the intended name.
         let last = |name: &str| name.rsplit(['.', ']']).next().map(str::to_owned);
-        let fields: Vec<String> = self.seen.iter().filter_map(|name| last(name)).collect();
-        let meant = did_you_mean(column, self.seen.iter().chain(&fields).map(String::as_str));
+        let fields: Vec<String> = self.names.iter().filter_map(|name| last(name)).collect();
+        let meant = did_you_mean(column, self.names.iter().chain(&fields).map(String::as_str));
         (what, format!("the column that {option} names{meant}"))
     }
 
@@ -202,18 +203,18 @@ impl TableReader {
     ) -> Result<(), WireFault> {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
-            let list = paths::get(&object, list.trim_end_matches("[]"));
+            let list = paths::get_at(&object, list.trim_end_matches("[]"));
             list.is_some_and(|value| value.is_array())
         });
         let Some(list) = list else {
             return self.read_row(object, None, place, out);
         };
-        let model = paths::take_first(&mut object, &self.columns.of_all);
+        let model = paths::take_first_of(&mut object, &self.columns.of_all);
         for record in paths::take_all(&mut object, list) {
             let record = fields::as_object(list, record)?;
             self.read_row(record, model.clone(), place, out)?;
         }
-        keep_columns(&mut Map::new(), object, &mut out.losses);
+        keep_short_columns(&mut Map::new(), object, &mut out.losses);
         Ok(())
     }
 
@@ -224,32 +225,32 @@ impl TableReader {
         place: &Place,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        if let Some(role) = foreign_role(&object) {
+        if let Some(role) = other_role(&object) {
             let what = format!("[] (of the {role})");
-            out.pass(&what);
+            out.skip_record(&what);
             return Ok(());
         }
-        let asked = out.options.fields.clone();
-        self.record_columns(&asked, &object, place);
+        let requested = out.options.fields.clone();
+        self.record_columns(&requested, &object, place);
         let mut row = TableRow {
             columns: self.columns,
-            asked,
-            own: BTreeMap::new(),
+            requested,
+            requested_values: BTreeMap::new(),
             object,
             transcript: Transcript::default(),
             out,
         };
         row.take_requested()?;
-        if !row.add_texts(self.found)? {
-            let text = row.asked.text.map(|text| format!("`{text}`"));
+        if !row.add_texts(self.found_text)? {
+            let text = row.requested.text.map(|text| format!("`{text}`"));
             let text = text.as_deref().unwrap_or("text");
-            row.out.pass(&format!("[] (no {text})"));
+            row.out.skip_record(&format!("[] (no {text})"));
             return Ok(());
         }
-        self.found = true;
+        self.found_text = true;
         row.add_thinking()?;
         row.set_metadata(model)?;
-        keep_columns(&mut row.transcript.meta, row.object, &mut row.out.losses);
+        keep_short_columns(&mut row.transcript.meta, row.object, &mut row.out.losses);
         let mut entry = new_entry(place.clone(), Vec::new());
         entry.transcript = row.transcript;
         row.out.emit(entry);
@@ -257,57 +258,57 @@ impl TableReader {
     }
 }
 
-/// A row, and the transcript that it becomes.
+/// A row, and the transcript built from it.
 struct TableRow<'a> {
     columns: &'static Columns,
-    /// The requested columns.
-    asked: ImportFields,
-    /// The unused values of the requested columns, by option.
-    own: BTreeMap<RunOption, Value>,
-    /// The unused columns.
+    /// Requested columns.
+    requested: ImportFields,
+    /// Unused values of the requested columns, by option.
+    requested_values: BTreeMap<RunOption, Value>,
+    /// Unused columns.
     object: Object,
     transcript: Transcript,
     out: &'a mut Intake,
 }
 
 impl TableRow<'_> {
-    /// Returns whether the columns are guessed by their common names.
-    fn guesses(&self) -> bool {
+    /// Returns whether columns are guessed by their common names.
+    fn uses_guesses(&self) -> bool {
         std::ptr::eq(self.columns, &*COMMON_COLUMNS)
     }
 
     /// Takes the requested columns, before any column is guessed.
     fn take_requested(&mut self) -> Result<(), WireFault> {
-        for (option, path) in self.asked.options() {
+        for (option, path) in self.requested.options() {
             if let Some(path) = path
                 && let Some(value) = take_path(&mut self.object, path, option)?
             {
-                self.own.insert(option, value);
+                self.requested_values.insert(option, value);
             }
         }
         Ok(())
     }
 
-    /// Takes the value of an option: of the requested column, or of a column with one of these names.
+    /// Takes the value of an option, from the requested column or a column with one of these names.
     fn take_value(&mut self, option: RunOption, names: &[String]) -> Option<Value> {
-        if self.asked.column_of(option).is_some() {
-            return self.own.remove(&option);
+        if self.requested.column_of(option).is_some() {
+            return self.requested_values.remove(&option);
         }
-        if !self.guesses() {
-            return paths::take_first(&mut self.object, names);
+        if !self.uses_guesses() {
+            return paths::take_first_of(&mut self.object, names);
         }
         names.iter().find_map(|name| {
             let (column, value) = take_column(&mut self.object, name)?;
-            self.out.guess(option, &column);
+            self.out.record_guess(option, &column);
             Some(value)
         })
     }
 
-    /// Adds the events of the text. Returns `false` if the row has no column of text. `found` is whether an earlier row
-    /// had the requested text.
-    fn add_texts(&mut self, found: bool) -> Result<bool, WireFault> {
-        let is_asked = self.asked.text.is_some();
-        let messages = find_messages(&self.object).filter(|_| self.guesses() && !is_asked);
+    /// Adds the events of the text. Returns `false` if the row has no text column. `found_before` is whether an earlier
+    /// row had the requested text.
+    fn add_texts(&mut self, found_before: bool) -> Result<bool, WireFault> {
+        let is_asked = self.requested.text.is_some();
+        let messages = find_messages(&self.object).filter(|_| self.uses_guesses() && !is_asked);
         if let Some(field) = messages {
             let messages = fields::list(&mut self.object, field)?;
             self.add_messages(messages.unwrap_or_default(), field)?;
@@ -317,14 +318,14 @@ impl TableRow<'_> {
         if let Some(path) = names.iter().find(|path| path.ends_with("[]")) {
             let texts = paths::take_all(&mut self.object, path);
             let there = !texts.is_empty();
-            self.transcript.events = read_turns(texts, self.out);
+            self.transcript.events = read_answers(texts, self.out);
             return Ok(there);
         }
-        let field = self.asked.text.clone();
+        let field = self.requested.text.clone();
         let field = field.unwrap_or_else(|| "text".to_owned());
         match self.take_value(TEXT_FIELD, names) {
             Some(Value::String(text)) => {
-                if self.guesses() {
+                if self.uses_guesses() {
                     reject_api_json(&text)?;
                 }
                 let events = self.out.split_thinking(text);
@@ -338,23 +339,23 @@ impl TableRow<'_> {
                 messages.extend(items);
                 self.add_messages(messages, &field)?;
             }
-            Some(Value::Array(items)) => self.transcript.events = read_turns(items, self.out),
+            Some(Value::Array(items)) => self.transcript.events = read_answers(items, self.out),
             Some(other) => return Err(fields::wrong(&field, &other, "a text")),
             None => {
-                // A cell without text is an output without text.
-                let is_there = |name: &String| lookup(&self.object, name).is_some();
-                let has_guess = || self.guesses() && names.iter().any(is_there);
+                // An empty cell counts as an output without text.
+                let is_there = |name: &String| find_column(&self.object, name).is_some();
+                let has_guess = || self.uses_guesses() && names.iter().any(is_there);
                 let is_named = is_asked && self.object.contains_key(&field);
                 let is_empty = is_named || (!is_asked && has_guess());
                 // A requested column that never occurs is a misspelled name.
-                let is_thinking = self.guesses() && (!is_asked || found);
-                return Ok(is_empty || is_thinking && holds_thinking(&self.object));
+                let is_thinking = self.uses_guesses() && (!is_asked || found_before);
+                return Ok(is_empty || is_thinking && has_thinking(&self.object));
             }
         }
         Ok(true)
     }
 
-    /// Adds the events and the group of messages.
+    /// Adds the events and the group of a list of messages.
     fn add_messages(&mut self, messages: Vec<Value>, field: &str) -> Result<(), WireFault> {
         let path = format!("{field}[]");
         let mut conversation = Conversation::default();
@@ -367,13 +368,13 @@ impl TableRow<'_> {
             return Err(WireFault::new("no message of the model", expected));
         }
         let args = arguments_form(&conversation.events).map(Value::from);
-        keep(&mut self.transcript.meta, "args", args);
+        set_field(&mut self.transcript.meta, "args", args);
         self.transcript.group = conversation.group();
         self.transcript.events = conversation.events;
         Ok(())
     }
 
-    /// Adds thinking from its own column before the text, and the finish reason after it.
+    /// Adds reasoning from its own column before the text, and the finish reason after the text.
     fn add_thinking(&mut self) -> Result<(), WireFault> {
         let names = &self.columns.reasoning;
         match self.take_value(REASONING_FIELD, names) {
@@ -382,12 +383,12 @@ impl TableRow<'_> {
                 self.transcript.events.insert(0, event);
             }
             None | Some(Value::String(_)) => {}
-            Some(other) if self.guesses() && self.asked.reasoning.is_none() => {
+            Some(other) if self.uses_guesses() && self.requested.reasoning.is_none() => {
                 self.out.losses.add_value("(reasoning)", &other);
             }
             Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
         }
-        let count = paths::take_first(&mut self.object, &self.columns.tokens);
+        let count = paths::take_first_of(&mut self.object, &self.columns.tokens);
         let texts = self.transcript.events.iter_mut();
         let mut texts = texts.filter(|event| matches!(event.body, Body::Answer(_)));
         if let (Some(one), None) = (texts.next(), texts.next()) {
@@ -418,7 +419,7 @@ impl TableRow<'_> {
         }
         let named = self.take_value(MODEL_FIELD, &names.model);
         if let Some(named) = named.or(model) {
-            self.transcript.model = match (named, self.asked.model.is_some()) {
+            self.transcript.model = match (named, self.requested.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => read_label("model", named)?,
                 (other, true) => return Err(fields::wrong("model", &other, "a text")),
                 (other, false) => {
@@ -429,12 +430,12 @@ impl TableRow<'_> {
         }
         let lang = fields::string(&mut self.object, "lang")?;
         self.transcript.lang = lang.or(fields::string(&mut self.object, "language")?);
-        let is_requested = self.asked.group.is_some();
-        let group = match self.own.remove(&GROUP_FIELD) {
+        let is_requested = self.requested.group.is_some();
+        let group = match self.requested_values.remove(&GROUP_FIELD) {
             Some(group) => Some(group),
             None if is_requested => None,
-            None if self.guesses() => take_prompt(&names.group, &mut self.object, self.out),
-            None => paths::take_first(&mut self.object, &names.group),
+            None if self.uses_guesses() => take_prompt(&names.group, &mut self.object, self.out),
+            None => paths::take_first_of(&mut self.object, &names.group),
         };
         let group = match group {
             Some(Value::String(text)) => Some(text).filter(|text| !text.is_empty()),
@@ -446,20 +447,20 @@ impl TableRow<'_> {
             if is_requested && name {
                 text
             } else {
-                group_of(&text)
+                prompt_group(&text)
             }
         });
         self.transcript.group = known.or(self.transcript.group.take());
         let time = self.take_value(TIME_FIELD, &names.time);
-        keep(&mut self.transcript.meta, "time", time);
+        set_field(&mut self.transcript.meta, "time", time);
         Ok(())
     }
 }
 
-/// The maximum length of a group's name, in chars. A longer text, or one with a space, is a prompt and is hashed.
+/// The maximum length of a group name, in chars. A longer text, or one with a space, is a prompt and is hashed.
 const MAX_GROUP_CHARS: usize = 64;
 
-/// Takes the value at an option's path. A list in the path must be explicit: `[]` or `[0]`.
+/// Takes the value at an option's path. A list in the path must be explicit (`[]` or `[0]`).
 fn take_path(
     object: &mut Object,
     path: &str,
@@ -477,7 +478,7 @@ fn take_path(
     if object.get(path).is_some_and(Value::is_null) {
         return Ok(None);
     }
-    if let Some(found) = paths::take(object, path) {
+    if let Some(found) = paths::take_at(object, path) {
         return Ok(Some(found));
     }
     let first = path.split('.').next().unwrap_or_default();
@@ -500,13 +501,14 @@ fn read_label(name: &str, value: Value) -> Result<String, WireFault> {
     }
 }
 
-/// Returns whether a column named for thinking holds a text.
-fn holds_thinking(object: &Object) -> bool {
-    let filled = |name: &String| lookup(object, name).is_some_and(|(_, value)| value.is_string());
+/// Returns whether a common reasoning column holds a text.
+fn has_thinking(object: &Object) -> bool {
+    let filled =
+        |name: &String| find_column(object, name).is_some_and(|(_, value)| value.is_string());
     COMMON_COLUMNS.reasoning.iter().any(filled)
 }
 
-/// Rejects a text that is the JSON of an API, since the answer is inside the JSON.
+/// Rejects a text that is the JSON of an API response, since the answer is inside the JSON.
 fn reject_api_json(text: &str) -> Result<(), WireFault> {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
@@ -515,7 +517,7 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
     let Ok(Value::Object(inside)) = records::parse_nested(trimmed) else {
         return Ok(());
     };
-    if envelope::holds(&inside, &|object| families::recognize(object).is_some()) {
+    if envelope::contains_known(&inside, &|object| families::recognize(object).is_some()) {
         Err(WireFault::new(
             "a text that is the JSON of an API",
             format!(
@@ -528,17 +530,17 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
 }
 
 impl RecordReader for TableReader {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
         self.read_rows(object, &place, out)
     }
 
-    fn end(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Intake) {
         let Some(first) = self.first.take() else {
             return;
         };
-        if self.found {
-            for (option, column) in &self.unfound {
+        if self.found_text {
+            for (option, column) in &self.missing_columns {
                 let (what, expected) = self.missing_column(*option, column);
                 out.warn(&first, &what, &expected);
             }
@@ -549,7 +551,7 @@ impl RecordReader for TableReader {
             None => (
                 format!(
                     "no column that holds a text; the columns: {}",
-                    self.seen.join(", ")
+                    self.names.join(", ")
                 ),
                 format!("the column that holds the text, said with {TEXT_FIELD}"),
             ),
@@ -558,8 +560,8 @@ impl RecordReader for TableReader {
     }
 }
 
-/// Reads the answers of several turns. An answer that is not text is a call: the tool's name and arguments.
-fn read_turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
+/// Reads the answers of several turns. An answer that is not text is a tool call: the name and the arguments.
+fn read_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();
@@ -579,7 +581,7 @@ fn read_turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
             }
             Value::Object(call) if call.len() == 1 => {
                 for (name, arguments) in call {
-                    run.add_action(tool_call(None, name, written_arguments(arguments)), None);
+                    run.add_action(tool_call(None, name, null_if_empty(arguments)), None);
                     events.append(&mut run.events);
                 }
             }
@@ -592,20 +594,20 @@ fn read_turns(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
 
 /// Takes the prompt, from which the group of the transcript is computed.
 fn take_prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
-    let mut asked = Vec::new();
+    let mut requested = Vec::new();
     for name in names {
-        if lookup(object, name).is_some_and(|(_, value)| value.is_string())
+        if find_column(object, name).is_some_and(|(_, value)| value.is_string())
             && let Some((column, Value::String(text))) = take_column(object, name)
         {
-            out.guess(GROUP_FIELD, &column);
-            asked.push(text);
+            out.record_guess(GROUP_FIELD, &column);
+            requested.push(text);
         }
     }
-    (!asked.is_empty()).then(|| asked.join("\n").into())
+    (!requested.is_empty()).then(|| requested.join("\n").into())
 }
 
-/// Keeps the columns that a selection may use. The others are losses.
-fn keep_columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
+/// Moves short columns, which a selection may use, to `meta`. Other columns are losses.
+fn keep_short_columns(meta: &mut Map<String, Value>, object: Object, losses: &mut Losses) {
     for (name, value) in object {
         let short = match &value {
             Value::Number(_) | Value::Bool(_) => true,

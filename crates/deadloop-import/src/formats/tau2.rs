@@ -1,10 +1,10 @@
 //! Results of tau2-bench: `{info, tasks, simulations}`, each simulation a run.
 //!
-//! A simulated user may have tools of their own. Those calls and results are outside the run and left out.
+//! A simulated user may have tools, whose calls and results are skipped.
 
 use serde_json::Value;
 
-use crate::reader::{Intake, keep, keep_field, known_entry};
+use crate::reader::{Intake, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
@@ -25,7 +25,7 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>
     let info = fields::object(&mut object, "info")?.unwrap_or_default();
     let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
     if runs.is_empty() {
-        out.pass("simulations (none)");
+        out.skip_record("simulations (none)");
         return Ok(());
     }
     let mut found = Vec::new();
@@ -33,11 +33,11 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>
         let run = fields::as_object("simulations[]", run)?;
         found.push(read_simulation(run, &info, &place, out)?);
     }
-    // The tasks and their right answers.
+    // Tasks with their correct answers.
     if fields::any(&mut object, "tasks").is_some() {
         out.losses.add("tasks");
     }
-    out.losses.add_rest("", &object);
+    out.losses.add_fields("", &object);
     found.into_iter().for_each(|entry| out.emit(entry));
     Ok(())
 }
@@ -65,10 +65,10 @@ fn read_simulation(
         }
     }
     let reason = fields::string(&mut run, "termination_reason")?;
-    conversation.finish(reason.as_deref().map(finish_reason).map(str::to_owned));
+    conversation.finish(reason.as_deref().map(map_reason).map(str::to_owned));
     let mut entry = conversation.into_entry(place.clone());
     let transcript = &mut entry.transcript;
-    // A run without a task has an id of its own, or none.
+    // A run without a task may have an id.
     match (task, own) {
         (Some(task), _) => {
             transcript.id = format!("{}/{task}-{trial}", out.stem());
@@ -81,19 +81,19 @@ fn read_simulation(
     let model = info.pointer("/agent_info/llm").and_then(Value::as_str);
     transcript.model = model.unwrap_or_default().to_owned();
     let domain = info.pointer("/environment_info/domain_name");
-    keep(&mut transcript.meta, "env", domain.cloned());
-    keep(&mut transcript.meta, "exit", reason.map(Value::from));
+    set_field(&mut transcript.meta, "env", domain.cloned());
+    set_field(&mut transcript.meta, "exit", reason.map(Value::from));
     let mut reward = fields::object(&mut run, "reward_info")?.unwrap_or_default();
-    keep_field(&mut transcript.meta, "reward", &mut reward, "reward");
+    move_field(&mut transcript.meta, "reward", &mut reward, "reward");
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
     fields::away(&mut run, "timestamp start_time end_time duration seed");
-    out.losses.add_rest("simulations[]", &run);
+    out.losses.add_fields("simulations[]", &run);
     Ok(entry)
 }
 
-/// Adds a message. A result has the id of its call.
+/// Adds a message. A tool result has the id of its call.
 fn add_message(
     run: &mut Conversation,
     mut message: Object,
@@ -136,8 +136,8 @@ fn add_message(
     run.add_message(message, "messages[]", t_ms, out)
 }
 
-/// Returns the usual finish reason for the end of a run.
-fn finish_reason(reason: &str) -> &str {
+/// Returns the normalized finish reason for the end of a run.
+fn map_reason(reason: &str) -> &str {
     match reason {
         "user_stop" | "agent_stop" => "stop",
         "max_steps" => "limit",

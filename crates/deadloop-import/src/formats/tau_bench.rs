@@ -1,10 +1,10 @@
 //! Results of tau-bench: a list of `{task_id, reward, info, traj, trial}`.
 //!
-//! Each has the messages of a run.
+//! Each element has the messages of a run.
 
 use serde_json::Value;
 
-use crate::reader::{Intake, keep_field, known_entry};
+use crate::reader::{Intake, known_entry, move_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_stream::fields::{self, Object};
@@ -25,7 +25,7 @@ fn read_result(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> 
     let mut run = Conversation::default();
     for message in fields::need_list(&mut object, "traj", "a list of messages")? {
         let mut message = fields::as_object("traj[]", message)?;
-        // The tool of a result, which its call has too.
+        // The tool name of a result, which its call has too.
         fields::any(&mut message, "name");
         run.add_message(message, "traj[]", None, out)?;
     }
@@ -33,8 +33,8 @@ fn read_result(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> 
     let transcript = &mut entry.transcript;
     transcript.id = format!("{}/{task}-{trial}", out.stem());
     transcript.group = Some(format!("task-{task}"));
-    keep_field(&mut transcript.meta, "reward", &mut object, "reward");
-    out.losses.add_rest("", &object);
+    move_field(&mut transcript.meta, "reward", &mut object, "reward");
+    out.losses.add_fields("", &object);
     out.emit(entry);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Plain text: a file is one answer, with thinking in `<think>` and `</think>`.
+//! Plain text: a file is one answer, with reasoning in `<think>` tags.
 //!
 //! The transcript is named after the file.
 
@@ -11,8 +11,8 @@ use deadloop_stream::wire::WireFault;
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "text",
     help: "plain text, one answer a file, thinking in <think>…</think>; never guessed",
-    // No mark tells an answer of a model from another text.
-    by: FormatReader::Code {
+    // Answers of a model cannot be distinguished from other texts.
+    format_reader: FormatReader::Code {
         certainty: |_| FormatCertainty::No,
         reader: || Box::new(TextReader),
     },
@@ -23,7 +23,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 struct TextReader;
 
 impl RecordReader for TextReader {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, text) = record.into_place_and_text()?;
         let events = out.split_thinking(text).map(RecordedEvent::new);
         let mut entry = new_entry(place, events.collect());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::reader::{Intake, known_entry};
 use crate::sessions::conversation::{Conversation, take_call};
-use crate::sessions::spans::join_words;
+use crate::sessions::spans::to_text;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
@@ -31,12 +31,12 @@ fn read_conversation(record: SourceRecord, out: &mut Intake) -> Result<(), WireF
     let id = fields::label(&mut object, "id");
     let mut entry = run.into_entry(place);
     entry.transcript.id = id.unwrap_or_default();
-    out.losses.add_rest("", &object);
+    out.losses.add_fields("", &object);
     out.emit(entry);
     Ok(())
 }
 
-/// Adds a user message and everything after it.
+/// Adds a user message, and the calls, results and answer after it.
 fn add_exchange(
     run: &mut Conversation,
     mut turn: Object,
@@ -55,25 +55,25 @@ fn add_exchange(
         }
         run.add_action(body, None);
     }
-    // The results of calls come in the order of the calls, and those without a call come last.
+    // Results are ordered by their calls. Results without a call come last.
     let known = calls.into_iter();
     let known = known.filter_map(|id| Some((id.clone(), results.remove(&id)?)));
     let known: Vec<(String, Value)> = known.collect();
     for (id, content) in known.into_iter().chain(results) {
-        run.push(tool_result(Some(id), join_words(Some(content)), None), None);
+        run.push(tool_result(Some(id), to_text(Some(content)), None), None);
     }
     let mut response = fields::object(&mut turn, "response")?.unwrap_or_default();
     let text = fields::string(&mut response, "message")?.unwrap_or_default();
     run.add_answer(text, None, out);
     // The metadata may have a summary of earlier turns.
     if let Some(metadata) = fields::any(&mut turn, "metadata")
-        && let Some(event) = run.last_turn()
+        && let Some(event) = run.last_turn_mut()
     {
         event.rest.insert("metadata".to_owned(), metadata);
     }
     fields::any(&mut turn, "id");
-    out.losses.add_rest("turns[].request", &request);
-    out.losses.add_rest("turns[].response", &response);
-    out.losses.add_rest("turns[]", &turn);
+    out.losses.add_fields("turns[].request", &request);
+    out.losses.add_fields("turns[].response", &response);
+    out.losses.add_fields("turns[]", &turn);
     Ok(())
 }

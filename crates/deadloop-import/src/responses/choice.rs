@@ -1,39 +1,39 @@
-//! [`ResponseChoice`]: one answer of a response that has not ended.
+//! [`ResponseChoice`]: one answer of an unfinished response.
 //!
-//! Texts are split at their tags, and calls of tools are joined from their pieces.
+//! Text is split at `<think>` tags, and tool calls are joined from their pieces.
 
 use serde_json::Value;
 
 use crate::reader::Intake;
-use crate::sessions::conversation::written_arguments;
+use crate::sessions::conversation::null_if_empty;
 use deadloop_corpus::{Body, RecordedEvent, tool_call};
 use deadloop_stream::reader::content::{CallPiece, TokenCounts};
 use deadloop_stream::think::{ThinkSplitter, join};
 
-/// An answer of a response.
+/// An answer (choice) of an unfinished response.
 pub(crate) struct ResponseChoice {
     pub(crate) index: u64,
     events: Vec<RecordedEvent>,
-    /// The splitter of tags in answers. `None` after thinking in a field of its own.
+    /// Splitter of `<think>` tags. `None` if the answer has no tags.
     splitter: Option<ThinkSplitter>,
-    /// The calls of tools so far: the key that joins their pieces, and the index of the event.
+    /// Tool calls so far, each with the key that joins its pieces and its index in `events`.
     calls: Vec<(String, usize)>,
     pub(crate) finished: bool,
 }
 
 impl ResponseChoice {
-    /// Creates an empty answer. With `tags`, the text may hold `<think>`.
-    pub(crate) fn new(index: u64, out: &Intake, tags: bool) -> Self {
+    /// Creates an empty answer. If `has_tags`, its text may contain `<think>` tags.
+    pub(crate) fn new(index: u64, out: &Intake, has_tags: bool) -> Self {
         Self {
             index,
             events: Vec::new(),
-            splitter: tags.then(|| ThinkSplitter::new(out.options.think.clone())),
+            splitter: has_tags.then(|| ThinkSplitter::new(out.options.think.clone())),
             calls: Vec::new(),
             finished: false,
         }
     }
 
-    /// Adds the next event.
+    /// Adds the next event. `t_ms` is the default for its time.
     pub(crate) fn add_event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Intake) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
@@ -46,11 +46,11 @@ impl ResponseChoice {
                 self.events.extend(events);
                 return;
             }
-            (Body::Reasoning(_), _) => self.release(t_ms),
+            (Body::Reasoning(_), _) => self.flush_splitter(t_ms),
             (Body::Finish { .. }, _) => {
-                let tags = self.splitter.is_some();
-                self.release(t_ms);
-                self.splitter = tags.then(|| ThinkSplitter::new(out.options.think.clone()));
+                let has_tags = self.splitter.is_some();
+                self.flush_splitter(t_ms);
+                self.splitter = has_tags.then(|| ThinkSplitter::new(out.options.think.clone()));
                 self.finished = true;
             }
             _ => {}
@@ -59,11 +59,11 @@ impl ResponseChoice {
         self.events.push(RecordedEvent { t_ms, ..event });
     }
 
-    /// Adds a piece of a call to the call with the same key, or starts a call.
+    /// Adds a piece of a tool call to the call with the same key, or begins a call.
     pub(crate) fn add_call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Intake) {
-        let joins = |key: &String| !key.is_empty() && *key == call.key;
-        let known = self.calls.iter().rfind(|(key, _)| joins(key));
-        if let Some((_, at)) = known
+        let is_same_call = |key: &String| !key.is_empty() && *key == call.key;
+        let open_call = self.calls.iter().rfind(|(key, _)| is_same_call(key));
+        if let Some((_, at)) = open_call
             && let Some(event) = self.events.get_mut(*at)
             && let Body::ToolCall {
                 id,
@@ -79,7 +79,7 @@ impl ResponseChoice {
             return;
         }
         if self.splitter.is_some() {
-            self.release(t_ms);
+            self.flush_splitter(t_ms);
             self.splitter = Some(ThinkSplitter::new(out.options.think.clone()));
         }
         self.calls.push((call.key, self.events.len()));
@@ -87,8 +87,8 @@ impl ResponseChoice {
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// Ends the search for tags. The text that the splitter holds back becomes an event.
-    fn release(&mut self, t_ms: Option<f64>) {
+    /// Ends the search for tags. The text held by the splitter becomes an event.
+    fn flush_splitter(&mut self, t_ms: Option<f64>) {
         let Some(splitter) = self.splitter.take() else {
             return;
         };
@@ -99,25 +99,25 @@ impl ResponseChoice {
         });
     }
 
-    /// Converts the answer to its events. `shift` is the time from the request to the first object, in milliseconds.
+    /// Converts the answer to events. `shift_ms` is the time from the request to the first object, in milliseconds.
     pub(crate) fn into_events(
         mut self,
-        shift: f64,
+        shift_ms: f64,
         tokens: Option<TokenCounts>,
     ) -> Vec<RecordedEvent> {
         let last = self.events.last().and_then(|event| event.t_ms);
-        self.release(last);
+        self.flush_splitter(last);
         for (_, at) in &self.calls {
             if let Body::ToolCall { arguments, .. } = &mut self.events[*at].body {
-                *arguments = written_arguments(std::mem::take(arguments));
+                *arguments = null_if_empty(std::mem::take(arguments));
             }
         }
         // A single time for all events carries no information.
         let mut times = self.events.iter().filter_map(|event| event.t_ms);
-        let timed = times.any(|t_ms| t_ms + shift > 0.0);
+        let timed = times.any(|t_ms| t_ms + shift_ms > 0.0);
         for event in &mut self.events {
             let t_ms = event.t_ms.filter(|_| timed);
-            event.t_ms = t_ms.and_then(|t_ms| round_to_micros(t_ms + shift));
+            event.t_ms = t_ms.and_then(|t_ms| round_to_micros(t_ms + shift_ms));
         }
         if let Some(tokens) = tokens {
             set_tokens(&mut self.events, tokens);
@@ -126,13 +126,13 @@ impl ResponseChoice {
     }
 }
 
-/// Rounds a difference of times to the microsecond, the precision of recorded clocks.
+/// Rounds a time difference to microseconds, the precision of recorded clocks.
 fn round_to_micros(t_ms: f64) -> Option<f64> {
     let micros = (t_ms.max(0.0) * 1e3).round() / 1e3;
     micros.is_finite().then_some(micros)
 }
 
-/// Sets the token counts of texts that came in one piece each.
+/// Sets the token counts of reasoning and answer if each is a single event.
 fn set_tokens(events: &mut [RecordedEvent], tokens: TokenCounts) {
     let is = |wanted: bool| {
         move |event: &&RecordedEvent| match event.body {

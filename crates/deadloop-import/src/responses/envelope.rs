@@ -1,4 +1,6 @@
-//! [`Payload`]: an API's object without the envelope of its recorder. `envelope.toml` has the fields of envelopes.
+//! [`Payload`]: an API object without the envelope of its recorder.
+//!
+//! `envelope.toml` lists the field names of envelopes.
 //!
 //! | written by | looks like |
 //! |---|---|
@@ -18,33 +20,33 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::reader::Intake;
-use crate::sessions::conversation::{Conversation, group_of};
+use crate::sessions::conversation::{Conversation, prompt_group};
 use crate::source::records;
 use deadloop_stream::PromptInfo;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
 use deadloop_stream::wire::WireFault;
 
-/// An object without its envelope.
+/// An API object without its envelope.
 #[derive(Debug, Default)]
 pub(crate) struct Payload {
-    /// The object.
+    /// The API object.
     pub(crate) object: Object,
-    /// The id of the request.
+    /// Id of the request.
     pub(crate) id: Option<String>,
-    /// The time of recording, in milliseconds since 1970.
-    pub(crate) at: Option<f64>,
-    /// The time of recording, in milliseconds since the request.
-    pub(crate) since: Option<f64>,
-    /// The group, from the prompt of the request.
+    /// Recording time, in milliseconds since 1970.
+    pub(crate) clock: Option<f64>,
+    /// Recording time, in milliseconds since the request.
+    pub(crate) elapsed: Option<f64>,
+    /// Group, computed from the prompt of the request.
     pub(crate) group: Option<String>,
-    /// The requested model.
+    /// Model named by the request.
     pub(crate) model: Option<String>,
-    /// The user's messages in the request.
+    /// User messages of the request.
     pub(crate) user: Vec<String>,
 }
 
-/// The names of the fields of envelopes: `envelope.toml`.
+/// Field names of envelopes, from `envelope.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EnvelopeNames {
@@ -56,32 +58,34 @@ struct EnvelopeNames {
     seconds: Vec<String>,
 }
 
-static NAMES: LazyLock<EnvelopeNames> = LazyLock::new(|| {
+static FIELD_NAMES: LazyLock<EnvelopeNames> = LazyLock::new(|| {
     let names = toml::from_str(include_str!("envelope.toml"));
     names.unwrap_or_else(|why| unreachable!("envelope: {why}"))
 });
 
-/// The maximum number of envelopes inside each other.
-const MAX_DEPTH: usize = 3;
+/// The maximum number of nested envelopes.
+const MAX_ENVELOPE_DEPTH: usize = 3;
 
-/// Returns whether `known` recognizes this object or one inside, also as a string.
-pub(crate) fn holds(object: &Object, known: &dyn Fn(&Object) -> bool) -> bool {
-    fn contains_known(object: &Object, known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
+/// Returns whether `is_known` holds for this object or an object in its envelopes, also inside JSON strings.
+pub(crate) fn contains_known(object: &Object, is_known: &dyn Fn(&Object) -> bool) -> bool {
+    fn is_known_within(object: &Object, is_known: &dyn Fn(&Object) -> bool, depth: usize) -> bool {
         // Objects have few fields, and few of them have these names, so comparing is faster than hashing.
-        let mut inner = object.iter().filter(|(name, _)| NAMES.inner.contains(name));
+        let mut inner = object
+            .iter()
+            .filter(|(name, _)| FIELD_NAMES.inner.contains(name));
         let deeper = |(_, value): (&String, &Value)| match value {
-            Value::Object(part) => contains_known(part, known, depth - 1),
+            Value::Object(part) => is_known_within(part, is_known, depth - 1),
             Value::String(text) => {
-                parse_object(text).is_some_and(|part| contains_known(&part, known, depth - 1))
+                parse_object(text).is_some_and(|part| is_known_within(&part, is_known, depth - 1))
             }
             _ => false,
         };
-        known(object) || (depth > 0 && inner.any(deeper))
+        is_known(object) || (depth > 0 && inner.any(deeper))
     }
-    contains_known(object, known, MAX_DEPTH)
+    is_known_within(object, is_known, MAX_ENVELOPE_DEPTH)
 }
 
-/// Parses a text as an object.
+/// Parses a text as a JSON object.
 fn parse_object(text: &str) -> Option<Object> {
     if !text.trim_ascii_start().starts_with('{') {
         return None;
@@ -92,34 +96,40 @@ fn parse_object(text: &str) -> Option<Object> {
     }
 }
 
-/// Unwraps an object that `known` recognizes from its envelopes.
-pub(crate) fn open(
+/// Removes the envelopes around an object for which `is_known` holds.
+///
+/// # Errors
+/// No such object is inside.
+pub(crate) fn unwrap_envelopes(
     object: Object,
-    known: &dyn Fn(&Object) -> bool,
+    is_known: &dyn Fn(&Object) -> bool,
     out: &mut Intake,
 ) -> Result<Payload, WireFault> {
-    let mut opened = Payload::default();
+    let mut payload = Payload::default();
     let mut object = object;
-    for _ in 0..=MAX_DEPTH {
-        if known(&object) {
-            opened.take_times(&mut object);
-            opened.object = object;
-            return Ok(opened);
+    for _ in 0..=MAX_ENVELOPE_DEPTH {
+        if is_known(&object) {
+            payload.take_times(&mut object);
+            payload.object = object;
+            return Ok(payload);
         }
-        let Some((name, inside)) = unwrap(&mut object, known) else {
+        let Some((name, inside)) = take_inner(&mut object, is_known) else {
             break;
         };
-        opened.take_envelope(&mut object, out)?;
+        payload.take_fields(&mut object, out)?;
         out.losses
-            .add_rest(if name == "body" { "response" } else { "" }, &object);
+            .add_fields(if name == "body" { "response" } else { "" }, &object);
         object = inside;
     }
-    Err(unknown_object(&object))
+    Err(unknown_object_fault(&object))
 }
 
-/// Takes the first part with a recognized object inside, or the first object if no part has one.
-fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'static str, Object)> {
-    for name in &NAMES.inner {
+/// Takes the inner object that contains a known object, otherwise the first inner object. Also returns its field name.
+fn take_inner(
+    object: &mut Object,
+    is_known: &dyn Fn(&Object) -> bool,
+) -> Option<(&'static str, Object)> {
+    for name in &FIELD_NAMES.inner {
         if let Some(Value::String(text)) = object.get(name)
             && let Some(inside) = parse_object(text)
         {
@@ -127,10 +137,10 @@ fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'sta
         }
     }
     let parts = || {
-        let names = NAMES.inner.iter();
+        let names = FIELD_NAMES.inner.iter();
         names.filter_map(|name| Some((name, object.get(name)?.as_object()?)))
     };
-    let held = parts().find(|(_, part)| holds(part, known));
+    let held = parts().find(|(_, part)| contains_known(part, is_known));
     let (name, _) = held.or_else(|| parts().next())?;
     match object.remove(name) {
         Some(Value::Object(part)) => Some((name.as_str(), part)),
@@ -138,7 +148,7 @@ fn unwrap(object: &mut Object, known: &dyn Fn(&Object) -> bool) -> Option<(&'sta
     }
 }
 
-fn unknown_object(object: &Object) -> WireFault {
+fn unknown_object_fault(object: &Object) -> WireFault {
     const EXPECTED: &str = "a response or a chunk of this format";
     if let Some(error) = object.get("error").filter(|error| !error.is_null()) {
         let mut text = error.to_string();
@@ -155,52 +165,52 @@ fn unknown_object(object: &Object) -> WireFault {
 }
 
 impl Payload {
-    /// Creates a payload without an envelope. `rest` holds the fields that no API has.
+    /// Creates a payload without an envelope. `rest` contains the fields that are not part of any API.
     pub(crate) fn without_envelope(rest: Option<&mut Object>) -> Self {
-        let mut opened = Self::default();
+        let mut payload = Self::default();
         if let Some(rest) = rest {
-            opened.take_times(rest);
+            payload.take_times(rest);
         }
-        opened
+        payload
     }
 
     /// Takes the times that recorders add to the fields of a chunk.
     fn take_times(&mut self, object: &mut Object) {
-        let since = take_time(object, &NAMES.millis, Value::as_f64);
-        self.since = self.since.or(since);
-        self.at = self.at.or(take_time(object, &["received_at"], millis));
+        let elapsed = take_time(object, &FIELD_NAMES.millis, Value::as_f64);
+        self.elapsed = self.elapsed.or(elapsed);
+        self.clock = self.clock.or(take_time(object, &["received_at"], millis));
     }
 
-    /// Takes the fields of the envelope itself.
-    fn take_envelope(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    /// Takes the id, the model, the times and the request of an envelope.
+    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         if self.id.is_none() {
-            let mut names = NAMES.id.iter();
+            let mut names = FIELD_NAMES.id.iter();
             self.id = names.find_map(|name| fields::label(envelope, name));
         }
         if self.model.is_none() {
             let names = ["model", "modelId"];
             self.model = names.iter().find_map(|name| fields::label(envelope, name));
         }
-        let since = take_time(envelope, &NAMES.millis, Value::as_f64);
-        let since =
-            since.or_else(|| take_time(envelope, &NAMES.seconds, |s| Some(s.as_f64()? * 1e3)));
-        self.since = self.since.or(since);
-        let at = || take_time(envelope, &NAMES.clock, millis);
-        self.at = self.at.or_else(at);
+        let elapsed = take_time(envelope, &FIELD_NAMES.millis, Value::as_f64);
+        let elapsed = elapsed
+            .or_else(|| take_time(envelope, &FIELD_NAMES.seconds, |s| Some(s.as_f64()? * 1e3)));
+        self.elapsed = self.elapsed.or(elapsed);
+        let clock = || take_time(envelope, &FIELD_NAMES.clock, millis);
+        self.clock = self.clock.or_else(clock);
         if let Some(mut request) = take_request(envelope) {
             let model = fields::label(&mut request, "model");
             self.model = self.model.take().or(model);
             self.user = PromptInfo::in_request(&request);
             self.group = take_group(&mut request, out)?;
-            out.losses.add_rest("request", &request);
+            out.losses.add_fields("request", &request);
         }
         Ok(())
     }
 }
 
-/// Takes the request out of the envelope: a field, a nested field, a string, or the messages alone.
+/// Takes the request out of the envelope: an object, a nested object, a JSON string, or a bare list of messages.
 fn take_request(envelope: &mut Object) -> Option<Object> {
-    for name in &NAMES.request {
+    for name in &FIELD_NAMES.request {
         let inside = match envelope.get(name) {
             Some(Value::Object(_)) => fields::any(envelope, name),
             Some(Value::String(text)) => parse_object(text).map(Value::Object),
@@ -227,17 +237,17 @@ fn take_request(envelope: &mut Object) -> Option<Object> {
 fn take_time(
     object: &mut Object,
     names: &[impl AsRef<str>],
-    read: fn(&Value) -> Option<f64>,
+    parse: fn(&Value) -> Option<f64>,
 ) -> Option<f64> {
     let mut names = names.iter().map(AsRef::as_ref);
-    let name = names.find(|name| fields::get(object, name).is_some_and(|v| read(v).is_some()))?;
-    read(&object.remove(name)?)
+    let name = names.find(|name| fields::get(object, name).is_some_and(|v| parse(v).is_some()))?;
+    parse(&object.remove(name)?)
 }
 
-/// Takes the prompt out of a request. Returns the group of the prompt.
+/// Takes the prompt out of a request. Returns the prompt's group.
 fn take_group(request: &mut Object, out: &mut Intake) -> Result<Option<String>, WireFault> {
     if let Some(text) = fields::any(request, "prompt") {
-        return Ok(text.as_str().map(group_of));
+        return Ok(text.as_str().map(prompt_group));
     }
     let mut conversation = Conversation::default();
     let messages = match fields::list(request, "messages")? {

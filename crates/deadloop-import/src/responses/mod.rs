@@ -1,4 +1,4 @@
-//! Responses of APIs, put together from the chunks of their streams.
+//! API responses, assembled from the chunks of their streams.
 //!
 //! | to find | look in |
 //! |---|---|

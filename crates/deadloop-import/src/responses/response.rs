@@ -1,4 +1,4 @@
-//! [`PartialResponse`]: a response in progress, with its answers.
+//! [`PartialResponse`]: an unfinished response with its answers.
 //!
 //! A response that ended without a finish reason is marked `meta.cut`. A response with unreadable chunks is marked
 //! `meta.gaps`.
@@ -13,80 +13,83 @@ use deadloop_stream::reader::content::{ObjectContent, ObjectPart, TokenCounts};
 
 /// A response that has not ended.
 pub(crate) struct PartialResponse {
-    /// The id of the response in its chunks.
-    pub(crate) name: Option<String>,
-    /// The id of the request in its envelope.
-    id: Option<String>,
+    /// Response id, from its chunks.
+    pub(crate) response_id: Option<String>,
+    /// Request id, from the envelope.
+    request_id: Option<String>,
     model: Option<String>,
     group: Option<String>,
-    /// The user's messages, if the request is recorded.
+    /// User messages, if the request is recorded.
     user: Vec<String>,
-    /// The place of the response's first record. `last` is the place of its last one.
+    /// Place of the first record.
     pub(crate) place: Place,
-    last: Place,
+    /// Place of the last record.
+    last_place: Place,
     pub(crate) meta: Map<String, Value>,
     tokens: Option<TokenCounts>,
-    /// The times of the first and the last object, and the duration of the response.
-    began: Option<f64>,
-    at: Option<f64>,
-    took: Option<f64>,
-    /// The number of records that could not be read while the response was open.
+    /// Time of the first object, in milliseconds since 1970.
+    first_at: Option<f64>,
+    /// Time of the last object, in milliseconds since 1970.
+    last_at: Option<f64>,
+    /// Duration of the response, in milliseconds.
+    duration: Option<f64>,
+    /// Number of unreadable records while the response was open.
     pub(crate) gaps: u64,
     pub(crate) ended: bool,
-    /// Whether each chunk has an id of its own.
-    pub(crate) renamed: bool,
+    /// Whether every chunk has a different id.
+    pub(crate) ids_differ: bool,
     choices: Vec<ResponseChoice>,
 }
 
 impl PartialResponse {
-    /// Creates the response that an object begins.
-    pub(crate) fn new(said: &ObjectContent, place: &Place) -> Self {
+    /// Creates a response that begins with an object.
+    pub(crate) fn new(content: &ObjectContent, place: &Place) -> Self {
         Self {
-            name: said.response.clone(),
-            id: None,
-            model: said.model.clone(),
+            response_id: content.response.clone(),
+            request_id: None,
+            model: content.model.clone(),
             group: None,
             user: Vec::new(),
             place: place.clone(),
-            last: place.clone(),
+            last_place: place.clone(),
             meta: Map::new(),
             tokens: None,
-            began: None,
-            at: None,
-            took: None,
+            first_at: None,
+            last_at: None,
+            duration: None,
             gaps: 0,
             ended: false,
-            renamed: false,
+            ids_differ: false,
             choices: Vec::new(),
         }
     }
 
-    /// Returns whether an object belongs to this response, by its name, or without a name by its model.
-    pub(crate) fn contains(&self, said: &ObjectContent) -> bool {
-        match (&said.response, &said.model) {
-            (Some(_), _) if self.renamed && said.goes_on => self.may_share_model(said),
-            // A response whose beginning was not recorded gets its name at its end.
-            (Some(name), _) => match &self.name {
+    /// Returns whether an object belongs to this response, by its id, otherwise by its model.
+    pub(crate) fn contains(&self, content: &ObjectContent) -> bool {
+        match (&content.response, &content.model) {
+            (Some(_), _) if self.ids_differ && content.goes_on => self.may_share_model(content),
+            // A response whose beginning was not recorded gets its id from its end.
+            (Some(name), _) => match &self.response_id {
                 Some(own) => own == name,
-                None => said.ends && !said.has_text(),
+                None => content.ends && !content.has_text(),
             },
             // llama.cpp names its model only at the end.
             (None, Some(model)) => {
                 let own = self.model.as_ref();
-                self.name.is_none() && own.map_or(said.ends, |own| own == model)
+                self.response_id.is_none() && own.map_or(content.ends, |own| own == model)
             }
             (None, None) => true,
         }
     }
 
-    /// Returns whether an object may be from the model of this response.
-    pub(crate) fn may_share_model(&self, said: &ObjectContent) -> bool {
-        let both = self.model.as_ref().zip(said.model.as_ref());
+    /// Returns whether an object may come from the same model as this response.
+    pub(crate) fn may_share_model(&self, content: &ObjectContent) -> bool {
+        let both = self.model.as_ref().zip(content.model.as_ref());
         both.is_none_or(|(own, other)| own == other)
     }
 
-    /// Returns whether the response is finished and the object adds text or calls to it.
-    pub(crate) fn is_done_before(&self, said: &ObjectContent) -> bool {
+    /// Returns whether the response is finished, but the object would add text or calls to it.
+    pub(crate) fn is_reopened_by(&self, content: &ObjectContent) -> bool {
         let adds = |(index, part): &(u64, ObjectPart)| {
             let mut choices = self.choices.iter();
             choices.any(|choice| choice.index == *index && choice.finished)
@@ -96,12 +99,12 @@ impl PartialResponse {
                     ObjectPart::Over(_) => false,
                 }
         };
-        self.is_done() && said.parts.iter().any(adds)
+        self.is_done() && content.parts.iter().any(adds)
     }
 
     /// Returns whether an object finishes an answer.
-    pub(crate) fn is_end(said: &ObjectContent) -> bool {
-        let mut parts = said.parts.iter().map(|(_, part)| part);
+    pub(crate) fn finishes_answer(content: &ObjectContent) -> bool {
+        let mut parts = content.parts.iter().map(|(_, part)| part);
         parts.any(
             |part| matches!(part, ObjectPart::Event(e) if matches!(e.body, Body::Finish { .. })),
         )
@@ -112,41 +115,42 @@ impl PartialResponse {
         !self.choices.is_empty() && self.choices.iter().all(|choice| choice.finished)
     }
 
-    /// Adds an object and the data of its envelope.
+    /// Adds an object and the data from its envelope.
     pub(crate) fn add(
         &mut self,
-        said: ObjectContent,
-        opened: Payload,
+        content: ObjectContent,
+        payload: Payload,
         place: &Place,
         out: &Intake,
-        tags: bool,
+        has_tags: bool,
     ) {
-        self.last = place.clone();
-        self.name = self.name.take().or(said.response);
-        self.model = self.model.take().or(said.model).or(opened.model);
-        self.id = self.id.take().or(opened.id);
-        self.group = self.group.take().or(opened.group);
+        self.last_place = place.clone();
+        self.response_id = self.response_id.take().or(content.response);
+        self.model = self.model.take().or(content.model).or(payload.model);
+        self.request_id = self.request_id.take().or(payload.id);
+        self.group = self.group.take().or(payload.group);
         if self.user.is_empty() {
-            self.user = opened.user;
+            self.user = payload.user;
         }
-        self.tokens = said.tokens.or(self.tokens);
-        self.took = said.took.or(self.took);
-        self.ended |= said.ends;
-        let at = opened.at.or(said.at);
-        self.began = self.began.or(at);
-        self.at = at.or(self.at);
-        let passed = self.began.and_then(|began| Some(at? - began));
-        let t_ms = opened.since.or(passed);
-        for (name, value) in said.about {
+        self.tokens = content.tokens.or(self.tokens);
+        self.duration = content.took.or(self.duration);
+        self.ended |= content.ends;
+        let at = payload.clock.or(content.at);
+        self.first_at = self.first_at.or(at);
+        self.last_at = at.or(self.last_at);
+        let passed = self.first_at.and_then(|began| Some(at? - began));
+        let t_ms = payload.elapsed.or(passed);
+        for (name, value) in content.about {
             self.set_metadata(name, value);
         }
-        for (index, part) in said.parts {
+        for (index, part) in content.parts {
             match part {
                 ObjectPart::Event(event) => {
-                    self.choice_at(index, out, tags).add_event(event, t_ms, out);
+                    self.choice(index, out, has_tags)
+                        .add_event(event, t_ms, out);
                 }
                 ObjectPart::Call(call) => {
-                    self.choice_at(index, out, tags).add_call(call, t_ms, out)
+                    self.choice(index, out, has_tags).add_call(call, t_ms, out)
                 }
                 // All pieces of a call are joined, in any order.
                 ObjectPart::Over(_) => {}
@@ -154,7 +158,7 @@ impl PartialResponse {
         }
     }
 
-    /// Updates data on the response. Later values replace earlier ones. Usage is merged count by count.
+    /// Sets metadata of the response. Later values replace earlier ones. Objects, such as token usage, are merged.
     fn set_metadata(&mut self, name: &'static str, value: Value) {
         match (self.meta.get_mut(name), value) {
             (Some(Value::Object(known)), Value::Object(more)) => known.extend(more),
@@ -165,12 +169,12 @@ impl PartialResponse {
         }
     }
 
-    /// Returns the choice with this index. A new choice is empty.
-    fn choice_at(&mut self, index: u64, out: &Intake, tags: bool) -> &mut ResponseChoice {
+    /// Returns the choice with this index, which is created if necessary.
+    fn choice(&mut self, index: u64, out: &Intake, has_tags: bool) -> &mut ResponseChoice {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
-            let choice = ResponseChoice::new(index, out, tags);
+            let choice = ResponseChoice::new(index, out, has_tags);
             self.choices.insert(after, choice);
             after
         });
@@ -178,23 +182,23 @@ impl PartialResponse {
     }
 
     /// Emits each choice as a transcript.
-    pub(crate) fn emit(mut self, session: bool, out: &mut Intake) {
-        if !self.ended && (session || !self.is_done()) {
+    pub(crate) fn emit(mut self, is_session: bool, out: &mut Intake) {
+        if !self.ended && (is_session || !self.is_done()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
-            out.warn(&self.last, "the stream ends here", expected);
+            out.warn(&self.last_place, "the stream ends here", expected);
             self.meta.insert("cut".to_owned(), Value::Bool(true));
         }
         if self.gaps > 0 {
             self.meta.insert("gaps".to_owned(), self.gaps.into());
         }
-        let shift = match (self.began, self.at, self.took) {
+        let shift = match (self.first_at, self.last_at, self.duration) {
             (Some(began), Some(at), Some(took)) => (began - (at - took)).max(0.0),
             _ => 0.0,
         };
-        let id = self.id.take().or(self.name.take());
+        let id = self.request_id.take().or(self.response_id.take());
         let several = self.choices.len() > 1;
         if self.choices.is_empty() {
-            self.choice_at(0, out, false);
+            self.choice(0, out, false);
         }
         for choice in std::mem::take(&mut self.choices) {
             let index = choice.index;

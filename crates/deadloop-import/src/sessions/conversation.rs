@@ -1,9 +1,9 @@
 //! [`Conversation`]: the events of a conversation's messages.
 //!
-//! The messages are those of OpenAI's and Anthropic's APIs, of Gemini, and of data sets that have `from` and `value`.
+//! Reads messages of the APIs of OpenAI, Anthropic and Gemini, and of data sets with `from` and `value`.
 //!
-//! Each message of the model is a turn. Results of tools and user messages are kept, and system prompts by length and
-//! hash. The first user message is the prompt, from which the group of the transcript is computed.
+//! Each message of the model is a turn. User messages and tool results are kept as text, system prompts as length and hash.
+//! The first user message is the prompt, from which the group of the transcript is computed.
 
 use serde_json::Value;
 
@@ -14,24 +14,24 @@ use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::wire::WireFault;
 
-/// A collector of the events of messages.
+/// A collector of the events of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Conversation {
-    /// The events so far.
+    /// Events so far.
     pub(crate) events: Vec<RecordedEvent>,
-    /// The first user message.
+    /// First user message.
     pub(crate) prompt: Option<String>,
-    /// The number of turns.
+    /// Number of turns.
     pub(crate) turns: u64,
-    /// Whether a turn has begun since the last user message or result.
-    pub(crate) begun: bool,
-    /// The response of the open turn, if the recording names it.
+    /// Whether a turn has begun since the last user message or tool result.
+    pub(crate) in_turn: bool,
+    /// Response id of the open turn, if recorded.
     pub(crate) response: Option<String>,
     /// Whether the turn of the next message has already begun.
-    announced: bool,
+    turn_announced: bool,
 }
 
-/// The speaker of a message.
+/// Speaker of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speaker {
     System,
@@ -40,7 +40,7 @@ enum Speaker {
     Tool,
 }
 
-/// The names of each role in recordings, separated by blanks.
+/// Names of each role in recordings, separated by spaces.
 const ROLES: [(Speaker, &str); 4] = [
     (Speaker::System, "system developer"),
     (Speaker::User, "user human prompter"),
@@ -51,7 +51,7 @@ const MODEL_ROLES: &str = "assistant gpt chatgpt model gemini bot bing bard ai a
 const TOOL_ROLES: &str = "tool function observation tool_response toolResult tool_result";
 
 impl Conversation {
-    /// Adds the next message. `path` names it among losses. `t_ms` is its time, if known.
+    /// Adds the next message. `path` is its path in reported losses, and `t_ms` its time if known.
     ///
     /// # Errors
     /// The message has no known role, or a field of the wrong type. No event of the message is added.
@@ -81,13 +81,13 @@ impl Conversation {
                 turn = Some(read.take_turn(&mut message, t_ms)?);
             }
             Speaker::Tool => read.add_result(&mut message, content)?,
-            Speaker::User | Speaker::System => text = Some(read.read_text(content)?),
+            Speaker::User | Speaker::System => text = Some(read.read_incoming_text(content)?),
         }
-        read.out.losses.add_rest(path, &message);
+        read.out.losses.add_fields(path, &message);
         let bodies = read.events;
         if let Some(turn) = turn {
-            // A format with more data on the turn has already begun the turn.
-            let begun = std::mem::take(&mut self.announced);
+            // Formats with more data on the turn begin the turn themselves.
+            let begun = std::mem::take(&mut self.turn_announced);
             if begun || self.has_only_thinking() {
                 self.add_usage(turn.usage)
             } else {
@@ -103,7 +103,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Returns whether the open turn of the model has only thinking, which some recorders write as a message of its own.
+    /// Returns whether the open turn has only reasoning, which some recorders write as a separate message.
     pub(crate) fn has_only_thinking(&self) -> bool {
         let mut since = self.events.iter().rev();
         let mut thoughts = since.by_ref().map_while(|event| match event.body {
@@ -114,29 +114,29 @@ impl Conversation {
         thoughts.next() == Some(true) && thoughts.any(|thought| !thought)
     }
 
-    /// Begins the turn of the next message, with data from outside the message.
-    pub(crate) fn announce(&mut self, turn: TurnData) {
+    /// Begins the turn of the next message, with data that is recorded outside the message.
+    pub(crate) fn announce_turn(&mut self, turn: TurnData) {
         self.begin_turn(turn);
-        self.announced = true;
+        self.turn_announced = true;
     }
 
-    /// Returns the group, shared by transcripts with the same prompt.
+    /// Returns the group, which transcripts with the same prompt share. `None` without a prompt.
     pub(crate) fn group(&self) -> Option<String> {
-        self.prompt.as_deref().map(group_of)
+        self.prompt.as_deref().map(prompt_group)
     }
 }
 
-/// Returns the group of a prompt.
-pub(crate) fn group_of(prompt: &str) -> String {
+/// Returns the group name of a prompt.
+pub(crate) fn prompt_group(prompt: &str) -> String {
     format!("prompt-{}", hash(prompt.trim(), 6))
 }
 
-/// Takes the content of a message. The content of a message of thinking becomes its field `thinking`.
-fn take_content(message: &mut Object, named: &str) -> Option<Value> {
+/// Takes the content of a message. The content of a reasoning message moves to the field `thinking` instead.
+fn take_content(message: &mut Object, role_name: &str) -> Option<Value> {
     let content = CONTENT_FIELDS
         .into_iter()
         .find_map(|name| fields::any(message, name));
-    match (content, named) {
+    match (content, role_name) {
         (Some(thought), "thinking") => {
             message.insert("thinking".to_owned(), thought);
             None
@@ -150,12 +150,12 @@ fn take_content(message: &mut Object, named: &str) -> Option<Value> {
     }
 }
 
-/// The fields that may hold the content of a message.
+/// Fields that may hold the content of a message.
 const CONTENT_FIELDS: [&str; 5] = ["content", "value", "text", "parts", "mes"];
-/// The fields that may hold the role of a message.
+/// Fields that may hold the role of a message.
 const ROLE_FIELDS: [&str; 4] = ["role", "from", "sender", "source"];
 
-/// Takes the role of a message, and its name in the recording.
+/// Takes the role of a message. Returns the speaker, and the role as recorded.
 fn take_role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let named = fields::first_string(message, &ROLE_FIELDS)?;
@@ -171,9 +171,10 @@ fn take_role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
     Ok((*role, named))
 }
 
-/// Takes a block out of a field named for its kind, as Gemini, Bedrock and Goose write blocks: `{"functionCall": {…}}`.
+/// Unwraps a block in a field named for its kind, such as `{"functionCall": {…}}` of Gemini. Returns the kind and the
+/// block.
 fn take_named_block(block: &mut Object) -> Option<(&'static str, Object)> {
-    const NAMED: [(&str, &str); 7] = [
+    const NAMED_BLOCKS: [(&str, &str); 7] = [
         ("functionCall", "tool_use"),
         ("functionResponse", "tool_result"),
         ("toolUse", "tool_use"),
@@ -182,7 +183,7 @@ fn take_named_block(block: &mut Object) -> Option<(&'static str, Object)> {
         ("reasoningContent", "reasoning"),
         ("tool_call", "tool_use"),
     ];
-    let (name, kind) = NAMED
+    let (name, kind) = NAMED_BLOCKS
         .into_iter()
         .find(|(name, _)| block.get(*name).is_some_and(Value::is_object))?;
     let Some(Value::Object(mut inner)) = block.remove(name) else {
@@ -215,14 +216,14 @@ fn take_named_block(block: &mut Object) -> Option<(&'static str, Object)> {
     Some((kind, inner))
 }
 
-/// Returns whether a block is the result of a tool.
-fn is_result(block: &Value) -> bool {
+/// Returns whether a block is a tool result.
+fn is_tool_result(block: &Value) -> bool {
     let typed = block.get("type").and_then(Value::as_str);
     let named = ["functionResponse", "toolResult"];
     typed == Some("tool_result") || named.iter().any(|name| block.get(*name).is_some())
 }
 
-/// The events of one message so far.
+/// A collector of the events of one message.
 struct MessageEvents<'a> {
     events: Vec<Body>,
     path: &'a str,
@@ -270,7 +271,7 @@ impl MessageEvents<'_> {
         Ok(())
     }
 
-    /// Takes the data on the turn: its tokens and its agent.
+    /// Takes the token counts and the agent of a turn.
     fn take_turn(
         &mut self,
         message: &mut Object,
@@ -286,7 +287,7 @@ impl MessageEvents<'_> {
         };
         let turn = TurnData {
             agent,
-            usage: Usage::take(&mut usage),
+            usage: Usage::take_from(&mut usage),
             t_ms,
             ..TurnData::default()
         };
@@ -298,21 +299,21 @@ impl MessageEvents<'_> {
         self.events.extend(body);
     }
 
-    /// Counts the unused fields of a part of the message as losses.
+    /// Counts the unmapped fields of a part of the message as losses.
     fn count_losses(&mut self, part: &str, object: &Object) {
         if !object.is_empty() {
             self.out
                 .losses
-                .add_rest(&format!("{}.{part}", self.path), object);
+                .add_fields(&format!("{}.{part}", self.path), object);
         }
     }
 
-    /// Adds text of the model, which may hold tags.
+    /// Adds text of the model, which may contain `<think>` tags.
     fn add_text(&mut self, text: String) {
         self.events.extend(self.out.split_thinking(text));
     }
 
-    /// Adds a block of the model.
+    /// Adds a content block of the model.
     fn add_block(&mut self, block: Value) -> Result<(), WireFault> {
         let mut block = match block {
             Value::String(text) => {
@@ -352,7 +353,7 @@ impl MessageEvents<'_> {
                 if let Some(text) = fields::string(&mut block, "text")? {
                     self.add_text(text);
                 } else if !kind.is_empty() {
-                    self.count_lost_block(&kind);
+                    self.count_block_loss(&kind);
                     return Ok(());
                 }
             }
@@ -379,14 +380,14 @@ impl MessageEvents<'_> {
             },
             Some(other) => other.to_string(),
         };
-        let error = take_failure(message);
-        let id = fields::first_string(message, &RESULT_IDS)?;
+        let error = take_tool_failure(message);
+        let id = fields::first_string(message, &RESULT_ID_FIELDS)?;
         self.push(Some(tool_result(id, content, error)));
         Ok(())
     }
 
-    /// Returns the text of a message to the model. Results of tools in it become events.
-    fn read_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
+    /// Returns the text of a message to the model. Tool results in the message become events.
+    fn read_incoming_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
@@ -395,7 +396,7 @@ impl MessageEvents<'_> {
         };
         let mut texts = Vec::new();
         for block in blocks {
-            if is_result(&block) {
+            if is_tool_result(&block) {
                 self.add_block(block)?;
             } else {
                 texts.push(block);
@@ -404,7 +405,7 @@ impl MessageEvents<'_> {
         Ok(self.join_texts(texts))
     }
 
-    /// Joins the texts of blocks. Other blocks count as losses.
+    /// Joins the texts of blocks. Blocks of other kinds count as losses.
     fn join_texts(&mut self, blocks: Vec<Value>) -> String {
         let mut all = String::new();
         for block in blocks {
@@ -413,7 +414,7 @@ impl MessageEvents<'_> {
                 Some(text) => all.push_str(text),
                 None => {
                     let kind = block.get("type").and_then(Value::as_str);
-                    self.count_lost_block(kind.unwrap_or("?"));
+                    self.count_block_loss(kind.unwrap_or("?"));
                 }
             }
         }
@@ -421,22 +422,22 @@ impl MessageEvents<'_> {
     }
 
     /// Counts a block of this kind as a loss.
-    fn count_lost_block(&mut self, kind: &str) {
+    fn count_block_loss(&mut self, kind: &str) {
         let block = format!("{}.content[] ({kind})", self.path);
         self.out.losses.add(&block);
     }
 }
 
-/// The names of the id of a result's call.
-const RESULT_IDS: [&str; 4] = [
+/// Fields that may hold the call id of a tool result.
+const RESULT_ID_FIELDS: [&str; 4] = [
     "tool_call_id",
     "tool_use_id",
     "toolCallId",
     "source_call_id",
 ];
 
-/// Takes the failure of a tool from a result: a flag, or a status of LangChain or the AI SDK.
-fn take_failure(message: &mut Object) -> Option<bool> {
+/// Takes whether a tool failed from its result: a flag, or a status of LangChain or the AI SDK.
+fn take_tool_failure(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
         if let Some(Value::Bool(error)) = fields::any(message, name) {
             return Some(error);
@@ -451,7 +452,7 @@ fn take_failure(message: &mut Object) -> Option<bool> {
     Some(error)
 }
 
-/// Takes the first of these fields, a string or blocks whose texts are joined.
+/// Takes the first of these fields. The texts of a list of blocks are joined.
 fn take_first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
     for name in names {
         match fields::any(block, name) {
@@ -467,7 +468,7 @@ fn take_first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>,
     Ok(None)
 }
 
-/// Takes a call in the format of OpenAI (`function`), Anthropic (`input`) or others (`args`).
+/// Takes a tool call in the format of OpenAI (`function`), Anthropic (`input`) or another API (`args`).
 pub(crate) fn take_call(call: &mut Object) -> Result<Body, WireFault> {
     let id = fields::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
     fields::any(call, "type");
@@ -482,12 +483,12 @@ pub(crate) fn take_call(call: &mut Object) -> Result<Body, WireFault> {
     let name = name.ok_or_else(|| fields::missing("name", "the name of the tool"))?;
     let mut names = ["arguments", "input", "args", "parameters"].into_iter();
     let arguments = names.find_map(|name| fields::any(part, name));
-    let arguments = arguments.map_or(Value::Null, written_arguments);
+    let arguments = arguments.map_or(Value::Null, null_if_empty);
     Ok(tool_call(id, name, arguments))
 }
 
-/// Returns the arguments of a call as the model wrote them. An empty text becomes null.
-pub(crate) fn written_arguments(arguments: Value) -> Value {
+/// Replaces the empty arguments of a tool call by null.
+pub(crate) fn null_if_empty(arguments: Value) -> Value {
     match arguments {
         Value::String(text) if text.is_empty() => Value::Null,
         other => other,

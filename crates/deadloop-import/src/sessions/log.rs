@@ -1,7 +1,7 @@
-//! [`LogFormat`]: a format of logs of chats and agents, as a table.
+//! [`LogFormat`]: a declarative format for logs of chats and agents.
 //!
-//! The table has the places of the records, their marks, and the events of each kind of record. [`LogReader`] reads every
-//! format. A format is a file `formats/<name>.toml`, or a file of the user.
+//! A format is a TOML file, `formats/<name>.toml` or a file of the user. It describes where the records are, how they are
+//! recognized, and the events of each kind of record. [`LogReader`] interprets all formats.
 
 use std::collections::HashSet;
 
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::formats::shapes;
 use crate::paths;
-use crate::reader::{Intake, RecordReader, keep};
-use crate::sessions::conversation::{Conversation, written_arguments};
+use crate::reader::{Intake, RecordReader, set_field};
+use crate::sessions::conversation::{Conversation, null_if_empty};
 use crate::sessions::run_session::RunSession;
-use crate::sessions::spans::join_words;
+use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
@@ -22,91 +22,91 @@ use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
 use deadloop_stream::wire::WireFault;
 
-/// A format of logs, as its TOML file describes it.
+/// A log format, as its TOML file describes it.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct LogFormat {
-    /// The help on one line: the program and the kind of recording.
+    /// Help text on one line: the program and the kind of recording.
     pub(crate) help: String,
-    /// Groups of marks ([`has_marks`]). A file has the format if one of its first records has all marks of a group.
+    /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
-    /// Whether records of other formats have such marks too.
+    /// Whether records of other formats may meet the conditions too.
     likely: bool,
-    /// A field that every document has. A document without it is refused.
+    /// A required field of every document.
     needed: String,
-    /// The lists of a document that hold its records. If empty, the document is the record.
+    /// Paths of the lists in a document that hold its records. If empty, the document is the record.
     records: Vec<String>,
-    /// Whether a document is a run. Otherwise all records of a file with the same id are one.
+    /// Whether each document is a run. Otherwise a run is all records of a file with the same id.
     whole: bool,
-    /// Whether the records of several runs alternate in a file. Otherwise another id ends the run before it.
+    /// Whether the records of several runs are interleaved. Otherwise a new id ends the previous run.
     several: bool,
-    /// The function that converts a document or record to the shape that the paths expect.
+    /// Function that converts a document or record to the shape that the paths expect.
     #[serde(deserialize_with = "shapes::deserialize_conversion")]
     shape: Option<shapes::ShapeConversion>,
-    /// The paths of the run's id.
+    /// Paths of the run id.
     id: Vec<String>,
-    /// The paths of the model.
+    /// Paths of the model.
     model: Vec<String>,
-    /// The paths of the time of a record.
+    /// Paths of a record's time.
     time: Vec<String>,
-    /// The paths of the finish reason of the model or of the run.
+    /// Paths of the finish reason of the model or the run.
     reason: Vec<String>,
-    /// The paths of a turn's tokens.
+    /// Paths of a turn's token counts.
     usage: Vec<String>,
-    /// The paths of fields that a transcript does not need, separated by blanks.
+    /// Paths of fields that a transcript does not need, separated by spaces.
     unused: String,
-    /// The rules for events. Every rule whose marks a record has is applied, in order.
+    /// Rules for events. Every rule whose conditions a record meets is applied, in order.
     #[serde(rename = "rule")]
     rules: Vec<LogRule>,
 }
 
-/// A rule: the marks of a record, and its events. The record of a rule without events is data on the run.
+/// A rule: the conditions of a record, and the events to add. A record whose rule adds no event is data on the run.
 ///
-/// Texts are paths in the record. Of several paths with `|` between, the first with a value counts. An empty path is the
-/// record itself.
+/// Strings are paths in the record. Several paths may be separated by `|`; the first with a value is used. An empty
+/// path is the record itself.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct LogRule {
     when: String,
-    /// Data on the run, each as `name=path`: its `id`, its `model`, its `reason`, or a field of its `meta`.
+    /// Data on the run, each as `name=path`. The name is `id`, `model`, `reason`, or a field of `meta`.
     run: Vec<String>,
-    /// A system prompt.
+    /// Path of a system prompt.
     prompt: Option<String>,
-    /// The id of the model's response. A turn begins, or the turn of the same response continues.
+    /// Path of the response id. A turn begins, or the turn of the same response continues.
     turn: Option<String>,
-    /// A message of a conversation, with its speaker in the role. Of a path after `[].`, losses show the whole path.
+    /// Path of a message whose role names the speaker. An optional prefix `[].` appears only in reported losses.
     message: Option<String>,
-    /// The results of tools in a record that is a message too.
+    /// Path of the tool results in a record that is also a message.
     results: Option<String>,
-    /// Thinking of the model.
+    /// Path of reasoning of the model.
     thought: Option<String>,
-    /// An answer of the model, or a piece of one.
+    /// Path of an answer of the model, or of a piece of an answer.
     answer: Option<String>,
-    /// The answer of the model in a run without an answer before.
+    /// Path of the final answer, used only if the run has no answer yet.
     last: Option<String>,
-    /// A user message.
+    /// Path of a user message.
     user: Option<String>,
-    /// The summary of a compaction.
+    /// Path of the summary that a compaction leaves.
     compaction: Option<String>,
     call: Option<CallRule>,
     result: Option<CallResult>,
-    /// The object with the tokens of the last turn.
+    /// Path of the token counts of the last turn.
     usage: Option<String>,
-    /// The word for the finish reason of the run.
+    /// Path of the finish reason of the run, in the program's own words.
     ended: Option<String>,
-    /// The finish reason of the run. If empty, the run goes on.
+    /// Finish reason of the run. If empty, the run continues.
     reason: Option<String>,
-    /// The paths of unneeded fields of these records, as in [`LogFormat::unused`].
+    /// Paths of fields that a transcript does not need, as in [`LogFormat::unused`].
     unused: String,
 }
 
-/// A tool call. A name that is no path is the name of the tool.
+/// The rule for a tool call. A `name` without a value at its path is the tool name itself.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallRule {
-    /// The list of calls, if a record has several. The other paths are then those of its elements.
+    /// Path of the list of calls, if a record has several. The other paths are then relative to an element.
     each: Option<String>,
-    /// Whether the list of an earlier record may already have the call.
+    /// Whether the call may repeat a call from the list of an earlier record.
     #[serde(default)]
     maybe_listed: bool,
     id: String,
@@ -114,32 +114,32 @@ struct CallRule {
     arguments: String,
 }
 
-/// The result of a tool. `error` is the path of its failure: a truth value, a status or an exit code. After `!`, it is the
-/// path of its success.
+/// The rule for a tool result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallResult {
     id: String,
     content: Vec<String>,
+    /// Path of the failure: a boolean, a status or an exit code. With a leading `!`, path of the success.
     #[serde(default)]
     error: String,
 }
 
-/// Returns whether a record has all marks, which are separated by blanks.
+/// Returns whether a record meets all conditions, which are separated by spaces.
 ///
-/// A mark is a path with a value (`a.b`, or `a|b` for one of two paths), a path without a value (`!a.b`), a path with one
-/// of several values (`a.b=x|y`), or a path with one of several beginnings (`a.b^=x|y`).
-pub(crate) fn has_marks(object: &Object, marks: &str) -> bool {
-    marks.split_ascii_whitespace().all(|mark| {
-        if let Some(path) = mark.strip_prefix('!') {
-            return paths::get(object, path).is_none();
+/// A condition is `a.b` for a path with a value, `a|b` for one of two paths, or `!a.b` for a path without a value. The
+/// condition `a.b=x|y` requires one of several values, and `a.b^=x|y` one of several prefixes.
+pub(crate) fn meets_all(object: &Object, marks: &str) -> bool {
+    marks.split_ascii_whitespace().all(|condition| {
+        if let Some(path) = condition.strip_prefix('!') {
+            return paths::get_at(object, path).is_none();
         }
-        let (path, Some(words)) = split_mark(mark) else {
-            return mark
+        let (path, Some(words)) = split_condition(condition) else {
+            return condition
                 .split('|')
-                .any(|path| paths::get(object, path).is_some());
+                .any(|path| paths::get_at(object, path).is_some());
         };
-        let value = paths::get(object, path.trim_end_matches('^'));
+        let value = paths::get_at(object, path.trim_end_matches('^'));
         match (value.as_deref(), path.ends_with('^')) {
             (None, _) => false,
             (Some(Value::String(text)), true) => {
@@ -151,18 +151,20 @@ pub(crate) fn has_marks(object: &Object, marks: &str) -> bool {
     })
 }
 
-/// Splits a mark into its path and its values.
-fn split_mark(mark: &str) -> (&str, Option<&str>) {
-    // A loop is faster than a search here, since marks are short.
-    let equal = mark.bytes().position(|byte| byte == b'=');
-    equal.map_or((mark, None), |at| (&mark[..at], Some(&mark[at + 1..])))
+/// Splits a condition into its path and its allowed values.
+fn split_condition(condition: &str) -> (&str, Option<&str>) {
+    // A loop is faster than a search here, since conditions are short.
+    let equal = condition.bytes().position(|byte| byte == b'=');
+    equal.map_or((condition, None), |at| {
+        (&condition[..at], Some(&condition[at + 1..]))
+    })
 }
 
 impl LogFormat {
-    /// Parses the file of a format.
+    /// Parses the TOML file of a format.
     ///
     /// # Errors
-    /// The text is not TOML, has an unknown key, or no rule.
+    /// The text is not TOML, has an unknown key, or has no rule.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let log: Self = toml::from_str(text).map_err(|e| e.to_string())?;
         if log.rules.is_empty() {
@@ -171,26 +173,26 @@ impl LogFormat {
         Ok(log)
     }
 
-    /// Returns the certainty that a file is of this format.
+    /// Rates how certainly a file with this head has the format.
     pub(crate) fn certainty(&self, head: &SourceHead) -> FormatCertainty {
-        let is_marked = |object: &Object| self.marks.iter().any(|marks| has_marks(object, marks));
+        let meets_any = |object: &Object| self.marks.iter().any(|marks| meets_all(object, marks));
         let certainty = if self.likely {
             FormatCertainty::Likely
         } else {
             FormatCertainty::Certain
         };
-        certainty.only_if(head.any(is_marked))
+        certainty.only_if(head.any_object(meets_any))
     }
 }
 
-/// A reader of a format of logs.
+/// A reader of log formats.
 pub(crate) struct LogReader {
     log: &'static LogFormat,
-    /// The run of the last record.
+    /// Run of the last record.
     session: RunSession,
-    /// The other runs of a file in which several alternate.
+    /// Other runs of a file with interleaved runs.
     paused: Vec<RunSession>,
-    /// The ids of listed calls that have not run.
+    /// Ids of listed calls that were not executed yet.
     listed: HashSet<String>,
 }
 
@@ -215,15 +217,15 @@ impl LogReader {
         }
         let lists = self.log.records.iter();
         let list = lists.into_iter().find(|list| {
-            let there = paths::get(&object, list.trim_end_matches("[]"));
+            let there = paths::get_at(&object, list.trim_end_matches("[]"));
             there.is_some_and(|value| value.is_array())
         });
         let Some(list) = list else {
             self.take_id(&mut object, out)?;
             let unknown = self.apply_rules(&mut object, out)?;
             match &unknown {
-                None => out.losses.add_rest("[]", &object),
-                Some(kind) => out.pass(&format!("[] ({kind})")),
+                None => out.losses.add_fields("[]", &object),
+                Some(kind) => out.skip_record(&format!("[] ({kind})")),
             }
             return Ok(unknown.is_none());
         };
@@ -234,15 +236,15 @@ impl LogReader {
                 return Err(fields::wrong(list, &record, "an object"));
             };
             match self.apply_rules(&mut record, out)? {
-                None => out.losses.add_rest(list, &record),
+                None => out.losses.add_fields(list, &record),
                 Some(kind) => out.losses.add(&format!("{list} ({kind})")),
             }
         }
-        out.losses.add_rest("", &object);
+        out.losses.add_fields("", &object);
         Ok(true)
     }
 
-    /// Takes the id of the document's run. Another id begins or continues another run.
+    /// Takes the run id of a document. A new id begins or resumes another run.
     fn take_id(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
         let id = take_text(object, &self.log.id)?;
         if self.log.several && id != self.session.id {
@@ -254,14 +256,14 @@ impl LogReader {
         if let Some(id) = id {
             let is_other = self.session.id.as_ref().is_some_and(|known| *known != id);
             if is_other && !self.log.whole {
-                self.session.end(out);
+                self.session.emit_single(out);
             }
             self.session.id = Some(id);
         }
         Ok(())
     }
 
-    /// Takes the data on the run from a document or a record.
+    /// Takes the model and the finish reason of a document or record, and drops the unneeded fields.
     fn take_metadata(&mut self, object: &mut Object) -> Result<(), WireFault> {
         let log = self.log;
         if let Some(model) = take_text(object, &log.model)? {
@@ -271,47 +273,47 @@ impl LogReader {
             self.session.reason = Some(usual(&reason));
         }
         for path in log.unused.split_ascii_whitespace() {
-            paths::take(object, path);
+            paths::take_at(object, path);
         }
         Ok(())
     }
 
-    /// Applies the rules to a record. Returns the kind of the record if no rule holds.
+    /// Applies the matching rules to a record. Returns the kind of the record if no rule matches.
     fn apply_rules(
         &mut self,
         record: &mut Object,
         out: &mut Intake,
     ) -> Result<Option<String>, WireFault> {
-        let held = self.log.rules.iter();
-        let held: Vec<&LogRule> = held.filter(|rule| has_marks(record, &rule.when)).collect();
-        let unknown = held.is_empty().then(|| record_kind(record));
+        let rules = self.log.rules.iter();
+        let rules: Vec<&LogRule> = rules.filter(|rule| meets_all(record, &rule.when)).collect();
+        let unknown = rules.is_empty().then(|| record_kind(record));
         self.take_metadata(record)?;
-        let stamp = paths::take_first(record, &self.log.time);
+        let stamp = paths::take_first_of(record, &self.log.time);
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let usage = paths::take_first(record, &self.log.usage);
+        let usage = paths::take_first_of(record, &self.log.usage);
         let mut usage = usage.map(paths::object_or_empty).unwrap_or_default();
         let turns = self.session.run.turns;
-        for rule in &held {
+        for rule in &rules {
             self.apply_rule(rule, record, t_ms, out)?;
         }
         if !usage.is_empty() {
-            let used = Usage::take(&mut usage);
+            let used = Usage::take_from(&mut usage);
             if self.session.run.turns > turns || used != Usage::default() {
                 self.session.run.add_usage(used);
             }
-            out.losses.add_rest("usage", &usage);
+            out.losses.add_fields("usage", &usage);
         }
-        for rule in &held {
+        for rule in &rules {
             let ids = rule.call.iter().map(|call| &call.id);
             for id in ids.chain(rule.result.iter().map(|result| &result.id)) {
-                take_first(record, id);
+                take_any(record, id);
             }
         }
-        let marks = held.iter();
-        for mark in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
-            // The marks themselves are no losses.
-            if let (path, Some(_)) = split_mark(mark) {
-                paths::take(record, path.trim_end_matches('^'));
+        let marks = rules.iter();
+        for condition in marks.flat_map(|rule| rule.when.split_ascii_whitespace()) {
+            // Fields with a required value are no losses.
+            if let (path, Some(_)) = split_condition(condition) {
+                paths::take_at(record, path.trim_end_matches('^'));
             }
         }
         Ok(unknown)
@@ -329,7 +331,7 @@ impl LogReader {
         match rule.message.as_deref() {
             None => {}
             Some("") => messages.push((std::mem::take(record), "[]")),
-            Some(path) => match paths::take(record, path.trim_start_matches("[].")) {
+            Some(path) => match paths::take_at(record, path.trim_start_matches("[].")) {
                 Some(Value::Object(message)) => messages.push((message, path)),
                 Some(other) => return Err(fields::wrong(path, &other, "a message")),
                 None => {}
@@ -351,31 +353,31 @@ impl LogReader {
         }
         self.add_events(rule, record, t_ms, out)?;
         if let Some(path) = &rule.usage
-            && let Some(Value::Object(mut usage)) = paths::take(record, path)
+            && let Some(Value::Object(mut usage)) = paths::take_at(record, path)
         {
-            self.session.run.add_usage(Usage::take(&mut usage));
+            self.session.run.add_usage(Usage::take_from(&mut usage));
             rule.count_losses(path, usage, out);
         }
         for path in rule.unused.split_ascii_whitespace() {
-            paths::take(record, path);
+            paths::take_at(record, path);
         }
         Ok(())
     }
 
-    /// Takes the data on the run.
+    /// Takes the data on the run that a rule names.
     fn take_run_data(&mut self, rule: &LogRule, record: &mut Object) -> Result<(), WireFault> {
         let session = &mut self.session;
         for data in &rule.run {
-            let (name, path) = split_mark(data);
+            let (name, path) = split_condition(data);
             let path = [path.unwrap_or(name).to_owned()];
             let text = match name {
                 "id" => &mut session.id,
                 "model" => &mut session.model,
                 "reason" => &mut session.reason,
                 _ => {
-                    let value = paths::take_first(record, &path);
-                    if !session.about.contains_key(name) {
-                        keep(&mut session.about, name, value);
+                    let value = paths::take_first_of(record, &path);
+                    if !session.metadata.contains_key(name) {
+                        set_field(&mut session.metadata, name, value);
                     }
                     continue;
                 }
@@ -388,7 +390,7 @@ impl LogReader {
         Ok(())
     }
 
-    /// Adds the calls of a record: each of a list, or a single one that no earlier list had.
+    /// Adds the tool calls of a record, without a single call that an earlier list already had.
     fn add_calls(
         &mut self,
         rule: &LogRule,
@@ -406,7 +408,7 @@ impl LogReader {
                     let body = call.take_body(&mut element)?;
                     self.listed.extend(find_id(&element, &call.id));
                     self.session.run.add_action(body, t_ms);
-                    take_first(&mut element, &call.id);
+                    take_any(&mut element, &call.id);
                     rule.count_losses(list, element, out);
                 }
             }
@@ -429,14 +431,13 @@ impl LogReader {
         t_ms: Option<f64>,
         out: &mut Intake,
     ) -> Result<(), WireFault> {
-        let mut text =
-            |path: &Option<String>| Some(join_words(take_first(record, path.as_deref()?)));
+        let mut text = |path: &Option<String>| Some(to_text(take_any(record, path.as_deref()?)));
         let run = &mut self.session.run;
         if let Some(text) = text(&rule.prompt) {
             run.add_system(&text, t_ms);
         }
         if let Some(response) = text(&rule.turn) {
-            run.announce(TurnData {
+            run.announce_turn(TurnData {
                 response: Some(response).filter(|name| !name.is_empty()),
                 t_ms,
                 ..TurnData::default()
@@ -461,42 +462,42 @@ impl LogReader {
         self.add_calls(rule, record, t_ms, out)?;
         if let Some(result) = &rule.result {
             let path = result.error.trim_start_matches('!');
-            let error = paths::get(record, path).and_then(|value| read_failure(&value));
+            let error = paths::get_at(record, path).and_then(|value| read_failure(&value));
             let error = error.map(|failed| failed != result.error.starts_with('!'));
             let id = find_id(record, &result.id);
-            let content = join_words(paths::take_first(record, &result.content));
+            let content = to_text(paths::take_first_of(record, &result.content));
             self.session.run.push(tool_result(id, content, error), t_ms);
         }
         if let Some(path) = &rule.ended {
-            let word = paths::get(record, path);
+            let word = paths::get_at(record, path);
             let word = word.as_deref().and_then(Value::as_str);
-            self.session.reason = word.map(finish_reason).or(self.session.reason.take());
+            self.session.reason = word.map(map_reason).or(self.session.reason.take());
         }
         Ok(())
     }
 }
 
 impl LogRule {
-    /// Counts the remaining fields of a part of a record as losses, without the unneeded ones.
+    /// Counts the remaining fields of a part of a record as losses, except unneeded fields.
     fn count_losses(&self, path: &str, mut part: Object, out: &mut Intake) {
         for unused in self.unused.split_ascii_whitespace() {
             if unused == path {
                 return;
             }
             if let Some(inner) = unused.strip_prefix(path).and_then(|p| p.strip_prefix('.')) {
-                paths::take(&mut part, inner);
+                paths::take_at(&mut part, inner);
             }
         }
-        out.losses.add_rest(path, &part);
+        out.losses.add_fields(path, &part);
     }
 }
 
 impl CallRule {
-    /// Takes the call out of a record or an element of a list. The id stays.
+    /// Takes the call out of a record or a list element. The id remains.
     fn take_body(&self, record: &mut Object) -> Result<Body, WireFault> {
         // The name may be the field around the arguments.
-        let arguments = take_first(record, &self.arguments).map_or(Value::Null, written_arguments);
-        let name = match take_first(record, &self.name) {
+        let arguments = take_any(record, &self.arguments).map_or(Value::Null, null_if_empty);
+        let name = match take_any(record, &self.name) {
             Some(Value::String(name)) => name,
             // The name of the only field is the name of the tool.
             Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
@@ -507,15 +508,15 @@ impl CallRule {
     }
 }
 
-/// Takes the value at the first of several paths, with `|` between, that has one.
-fn take_first(record: &mut Object, several: &str) -> Option<Value> {
-    several
+/// Takes the value at the first of several paths that has one. The paths are separated by `|`.
+fn take_any(record: &mut Object, alternatives: &str) -> Option<Value> {
+    alternatives
         .split('|')
-        .find_map(|path| paths::take(record, path))
+        .find_map(|path| paths::take_at(record, path))
 }
 
-/// Returns the usual finish reason for the end of a run.
-fn finish_reason(word: &str) -> String {
+/// Returns the normalized finish reason for the end of a run.
+fn map_reason(word: &str) -> String {
     match word {
         "success" | "turn.completed" => "stop".to_owned(),
         "turn.failed" => "error".to_owned(),
@@ -531,7 +532,7 @@ fn has_answer(run: &Conversation) -> bool {
     events.any(|event| matches!(event.body, Body::Answer(_)))
 }
 
-/// Reads a failure of a tool from a truth value, an exit code or a status.
+/// Reads whether a tool failed from a boolean, an exit code or a status.
 fn read_failure(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(failed) => Some(*failed),
@@ -547,9 +548,9 @@ fn read_failure(value: &Value) -> Option<bool> {
 }
 
 /// Takes the name or id at the first of these paths that has one.
-fn take_text(object: &mut Object, places: &[String]) -> Result<Option<String>, WireFault> {
-    for path in places {
-        match paths::take(object, path) {
+fn take_text(object: &mut Object, candidates: &[String]) -> Result<Option<String>, WireFault> {
+    for path in candidates {
+        match paths::take_at(object, path) {
             None => {}
             Some(Value::String(text)) if text.is_empty() => {}
             Some(Value::String(text)) => return Ok(Some(text)),
@@ -560,10 +561,10 @@ fn take_text(object: &mut Object, places: &[String]) -> Result<Option<String>, W
     Ok(None)
 }
 
-/// Returns the id of a call. The id stays, since a result in the same record has it too.
-fn find_id(object: &Object, several: &str) -> Option<String> {
-    let mut several = several.split('|');
-    let found = several.find_map(|path| paths::get(object, path))?;
+/// Returns the id of a call, which remains in the record. A result in the same record has the same id.
+fn find_id(object: &Object, alternatives: &str) -> Option<String> {
+    let mut alternatives = alternatives.split('|');
+    let found = alternatives.find_map(|path| paths::get_at(object, path))?;
     match found.as_ref() {
         Value::String(id) => Some(id.clone()),
         Value::Number(id) => Some(id.to_string()),
@@ -571,7 +572,7 @@ fn find_id(object: &Object, several: &str) -> Option<String> {
     }
 }
 
-/// Returns the name of a record's kind, for the losses of a record without a rule.
+/// Returns the kind of a record without a rule, for reported losses.
 fn record_kind(object: &Object) -> String {
     let names = [
         "payload.type",
@@ -581,13 +582,13 @@ fn record_kind(object: &Object) -> String {
         "event",
         "record_type",
     ];
-    let named = names.iter().find_map(|name| paths::get(object, name));
+    let named = names.iter().find_map(|name| paths::get_at(object, name));
     let named = named.as_ref().and_then(|named| named.as_str());
     named.unwrap_or("another record").to_owned()
 }
 
 impl RecordReader for LogReader {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, object) = record.into_place_and_object()?;
         let taken = self.read_document(object, out);
         if self.log.whole || self.log.several || !matches!(taken, Ok(false)) {
@@ -596,20 +597,20 @@ impl RecordReader for LogReader {
         if self.log.whole {
             let session = std::mem::take(&mut self.session);
             taken?;
-            session.emit_whole(out);
+            session.emit_run(out);
             return Ok(());
         }
         taken.map(drop)
     }
 
-    fn end(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Intake) {
         let mut runs = std::mem::take(&mut self.paused);
         runs.push(std::mem::take(&mut self.session));
         if self.log.several {
-            // A run that is only named, as in a summary, is no transcript.
+            // A run without events, such as one that only a summary names, is no transcript.
             runs.retain(|session| !session.run.events.is_empty());
             runs.sort_by(|a, b| a.place.cmp(&b.place));
         }
-        runs.iter_mut().for_each(|session| session.end(out));
+        runs.iter_mut().for_each(|session| session.emit_single(out));
     }
 }

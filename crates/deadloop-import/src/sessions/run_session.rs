@@ -1,11 +1,11 @@
-//! [`RunSession`]: a run of an agent, built alike for every format.
+//! [`RunSession`]: a run of an agent, built in the same way for every format.
 //!
-//! A run has a turn before each action of the model, user messages, prompts by length and hash, calls with their
-//! arguments as written, results, and the names of agents. Calls and results keep the ids of the recording.
+//! A run has turns, user messages, tool calls with unchanged arguments, tool results and agent names. System prompts are
+//! kept as length and hash. Calls and results keep their recorded ids.
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, keep, new_entry};
+use crate::reader::{Intake, RecordReader, new_entry, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records::SourceRecord;
@@ -15,37 +15,37 @@ use deadloop_stream::fields::Object;
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireFault;
 
-/// A run that its reader has not emitted yet.
+/// A run that has not been emitted yet.
 #[derive(Debug, Default)]
 pub(crate) struct RunSession {
-    /// The place of the first record. `None` if no record was read.
+    /// First record of the run. `None` before any record.
     pub(crate) place: Option<Place>,
-    /// The id of the run in the recording. `None` to name the run after its file.
+    /// Recorded id of the run. `None` to name the run after its file.
     pub(crate) id: Option<String>,
     pub(crate) run: Conversation,
     pub(crate) clock: EventClock,
     pub(crate) model: Option<String>,
-    /// The reason why the run ended, if known.
+    /// Finish reason of the run, if known.
     pub(crate) reason: Option<String>,
     /// Further data on the run, for `meta`.
-    pub(crate) about: Object,
+    pub(crate) metadata: Object,
 }
 
 impl RunSession {
-    /// Records the place of the first record.
+    /// Sets the first record, unless the run already has one.
     pub(crate) fn begin_at(&mut self, place: Place) {
         self.place.get_or_insert(place);
     }
 
-    /// Ends the file and emits its run, if the run had a record.
-    pub(crate) fn end(&mut self, out: &mut Intake) {
+    /// Emits the only run of a file, and resets the session. The default id is the name of the file.
+    pub(crate) fn emit_single(&mut self, out: &mut Intake) {
         let mut session = std::mem::take(self);
         session.id.get_or_insert_with(|| out.stem().to_owned());
-        session.emit_whole(out);
+        session.emit_run(out);
     }
 
-    /// Emits the run as one of several of a file. A run without an id gets a number.
-    pub(crate) fn emit_whole(mut self, out: &mut Intake) {
+    /// Emits one of several runs of a file. A run without an id gets a number.
+    pub(crate) fn emit_run(mut self, out: &mut Intake) {
         let Some(place) = self.place else {
             return;
         };
@@ -53,20 +53,20 @@ impl RunSession {
         let mut entry = self.run.into_entry(place);
         entry.transcript.id = self.id.unwrap_or_default();
         entry.transcript.model = self.model.unwrap_or_default();
-        entry.transcript.meta.extend(self.about);
+        entry.transcript.meta.extend(self.metadata);
         out.emit(entry);
     }
 }
 
 /// A reader of files with one run each.
 pub(crate) trait RunReader {
-    /// The path of a record in reported losses.
-    const RECORD: &str = "[]";
+    /// Path of a record in reported losses.
+    const RECORD_PATH: &str = "[]";
 
     /// Returns the run of the file so far.
     fn session(&mut self) -> &mut RunSession;
 
-    /// Adds a record to the run. Fields left in the record are losses.
+    /// Adds a record to the run. Fields that remain in the record are losses.
     ///
     /// # Errors
     /// The record cannot be used.
@@ -74,23 +74,23 @@ pub(crate) trait RunReader {
 }
 
 impl<T: RunReader + Send> RecordReader for T {
-    fn take(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
         let (place, mut object) = record.into_place_and_object()?;
         self.add_record(&mut object, out)?;
-        out.losses.add_rest(T::RECORD, &object);
+        out.losses.add_fields(T::RECORD_PATH, &object);
         self.session().begin_at(place);
         Ok(())
     }
 
-    fn end(&mut self, out: &mut Intake) {
-        self.session().end(out);
+    fn finish(&mut self, out: &mut Intake) {
+        self.session().emit_single(out);
     }
 }
 
 impl Conversation {
-    /// Begins a turn, or continues the last one if both belong to one response.
+    /// Begins a turn, or continues the last turn if both belong to the same response.
     pub(crate) fn begin_turn(&mut self, turn: TurnData) {
-        self.begun = true;
+        self.in_turn = true;
         if turn.response.is_some() && turn.response == self.response {
             return self.add_usage(turn.usage);
         }
@@ -98,26 +98,26 @@ impl Conversation {
         let mut event = RecordedEvent::new(Body::Turn);
         event.t_ms = turn.t_ms;
         event.rest.insert("index".to_owned(), self.turns.into());
-        keep(&mut event.rest, "agent", turn.agent.map(Value::String));
-        turn.usage.keep(&mut event.rest);
+        set_field(&mut event.rest, "agent", turn.agent.map(Value::String));
+        turn.usage.write_fields(&mut event.rest);
         self.turns += 1;
         self.events.push(event);
     }
 
-    /// Adds tokens to the last turn, for recordings with the tokens after the turn.
+    /// Adds token counts to the last turn, for recordings that write them after the turn.
     pub(crate) fn add_usage(&mut self, usage: Usage) {
-        if let Some(turn) = self.last_turn() {
-            usage.keep(&mut turn.rest);
+        if let Some(turn) = self.last_turn_mut() {
+            usage.write_fields(&mut turn.rest);
         }
     }
 
     /// Returns the turn that began last.
-    pub(crate) fn last_turn(&mut self) -> Option<&mut RecordedEvent> {
+    pub(crate) fn last_turn_mut(&mut self) -> Option<&mut RecordedEvent> {
         let mut events = self.events.iter_mut().rev();
         events.find(|event| matches!(event.body, Body::Turn))
     }
 
-    /// Adds a user message. The first is the task.
+    /// Adds a user message. The first one is the prompt.
     pub(crate) fn add_user(&mut self, text: String, t_ms: Option<f64>) {
         if text.is_empty() {
             return;
@@ -134,7 +134,7 @@ impl Conversation {
         }
     }
 
-    /// Marks the last prompt as the summary that replaced earlier messages.
+    /// Marks the last prompt as a summary that replaced earlier messages.
     pub(crate) fn mark_compaction(&mut self) {
         if let Some(last) = self.events.last_mut() {
             let meta = Object::from_iter([("compaction".to_owned(), true.into())]);
@@ -142,35 +142,35 @@ impl Conversation {
         }
     }
 
-    /// Adds a call, a result or another event.
+    /// Adds an event. A user message or a tool result ends the open turn.
     pub(crate) fn push(&mut self, body: Body, t_ms: Option<f64>) {
         match body {
-            Body::User(_) => (self.begun, self.response) = (false, None),
+            Body::User(_) => (self.in_turn, self.response) = (false, None),
             // Results may come between the calls of one response.
-            Body::ToolResult { .. } => self.begun = false,
+            Body::ToolResult { .. } => self.in_turn = false,
             _ => {}
         }
         self.events.push(RecordedEvent::at(body, t_ms));
     }
 
-    /// Adds an action of the model. A turn begins if none has begun since the last user message or result.
+    /// Adds an event of the model. Begins a turn if no turn is open.
     pub(crate) fn add_action(&mut self, body: Body, t_ms: Option<f64>) {
-        if !self.begun {
-            self.begin_turn(TurnData::at(t_ms));
+        if !self.in_turn {
+            self.begin_turn(TurnData::starting_at(t_ms));
         }
         self.push(body, t_ms);
     }
 
-    /// Adds text of the model, with thinking split off.
+    /// Adds text of the model, split into reasoning and answer.
     pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Intake) {
         out.split_thinking(text)
             .for_each(|body| self.add_action(body, t_ms));
     }
 
-    /// Ends the run.
+    /// Adds a finish event with this reason, which replaces a recorded finish event.
     pub(crate) fn finish(&mut self, reason: Option<String>) {
         if reason.is_some() {
-            // A run ends once, so this reason replaces one that the recording has.
+            // A run ends once, so this reason replaces a recorded one.
             self.events
                 .pop_if(|last| matches!(last.body, Body::Finish { .. }));
             self.events
@@ -184,13 +184,13 @@ impl Conversation {
         let mut made = new_entry(place, self.events);
         made.transcript.group = group;
         let args = arguments_form(&made.transcript.events).map(Value::from);
-        keep(&mut made.transcript.meta, "args", args);
+        set_field(&mut made.transcript.meta, "args", args);
         made
     }
 }
 
-/// Returns the form of the arguments of calls: `raw` as the model wrote them, or `serialised` by a program. `None`
-/// without calls.
+/// Returns the form of tool-call arguments: `raw` as the model wrote them, or `serialised` by a program. `None` without
+/// calls.
 pub(crate) fn arguments_form(events: &[RecordedEvent]) -> Option<&'static str> {
     let mut calls = events.iter().filter_map(|event| match &event.body {
         Body::ToolCall { arguments, .. } => Some(arguments.is_string()),
@@ -210,7 +210,7 @@ mod tests {
     fn tokens_of_the_cache_are_among_those_sent() {
         let taken = |usage: Value| {
             let mut usage = usage.as_object().cloned().unwrap_or_default();
-            Usage::take(&mut usage)
+            Usage::take_from(&mut usage)
         };
         let used = |input, output, cached| Usage {
             input: Some(input),

@@ -1,70 +1,70 @@
-//! [`Traces`]: traces of observability tools as runs, from spans in the order of their starts.
+//! [`Traces`]: traces of observability tools as runs.
 //!
-//! The span of a model has the whole request, which repeats earlier messages, so only new messages are used. Calls are
-//! taken from the answer of the model. The span of a tool has the result, and the call if no answer has it.
+//! Spans are ordered by their start. A model span has the whole request, of which only new messages are used. Tool calls
+//! come from the answers of the model. A tool span has the result, and the call if no answer has it.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, keep};
-use crate::sessions::conversation::written_arguments;
+use crate::reader::{Intake, set_field};
+use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::RunSession;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records;
 use deadloop_corpus::{Body, Place, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 
-/// The kind of a span.
+/// Kind of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SpanKind {
-    /// A call of a model.
+    /// A model call.
     Model,
-    /// A call of a tool.
+    /// A tool call.
     Tool,
-    /// Anything else: a chain, an agent, a retrieval.
+    /// Any other span, such as a chain, an agent or a retrieval.
     #[default]
     Other,
 }
 
-/// A span, in the same form for every tracer.
+/// A span in a form that is common to all tracers.
 #[derive(Debug, Default)]
 pub(crate) struct TraceSpan {
     pub(crate) kind: SpanKind,
-    /// The name of a tool.
+    /// Name of the tool.
     pub(crate) name: String,
-    /// The start, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub(crate) began: Option<f64>,
-    /// The sort key of spans that began together.
+    /// Sort key of spans with the same start time.
     pub(crate) order: String,
-    /// The messages of the request, prompts first. For a tool, its arguments.
+    /// Messages of the request, prompts first.
     pub(crate) input: Vec<Object>,
-    /// The arguments of a tool.
+    /// Arguments of a tool call.
     pub(crate) arguments: Option<Value>,
-    /// The messages of the response.
+    /// Messages of the response.
     pub(crate) output: Vec<Object>,
-    /// The result of a tool.
+    /// Result of a tool call.
     pub(crate) result: Option<String>,
-    /// The id of the call, for the span of a tool.
+    /// Id of a tool call.
     pub(crate) call: Option<String>,
     /// Whether the span failed, if known.
     pub(crate) error: Option<bool>,
     pub(crate) model: Option<String>,
     pub(crate) usage: Usage,
     pub(crate) agent: Option<String>,
-    /// The finish reason.
+    /// Finish reason.
     pub(crate) reason: Option<String>,
 }
 
-/// Builds the run of a trace. An unreadable message is reported with the place of its trace and left out.
+/// Builds the run of a trace. Unreadable messages are reported and skipped.
 fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
     spans.sort_by(|a, b| {
         let began = |span: &TraceSpan| span.began.unwrap_or(0.0);
         let time = began(a).total_cmp(&began(b));
         time.then_with(|| a.order.cmp(&b.order))
     });
-    let mut trace = Trace::default();
+    let mut trace = TraceRun::default();
     trace.session.begin_at(place.clone());
     for span in spans {
         match span.kind {
@@ -77,7 +77,7 @@ fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunS
     trace.session
 }
 
-/// The content of a span's input or output, in the shape of any API.
+/// Messages and data of a span's input or output.
 #[derive(Debug, Default)]
 pub(crate) struct SpanContent {
     pub(crate) messages: Vec<Object>,
@@ -86,21 +86,21 @@ pub(crate) struct SpanContent {
     pub(crate) usage: Usage,
 }
 
-/// Reads a request or a response of an API, messages, a message, or a text of `role`.
-pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
+/// Reads the input or output of a span, in the shape of any API. A string becomes a message of `role`.
+pub(crate) fn read_span_content(value: Value, role: &str) -> SpanContent {
     let mut content = SpanContent::default();
     match value {
         Value::String(text) => content.messages.push(text_message(&text, role)),
         Value::Array(items) => {
             for item in items {
-                let inner = read_content(item, role);
+                let inner = read_span_content(item, role);
                 content.messages.extend(inner.messages);
                 content.reason = content.reason.take().or(inner.reason);
             }
         }
         Value::Object(mut object) => {
             content.model = fields::label(&mut object, "model");
-            content.usage = Usage::take(&mut paths::take_object(&mut object, "usage"));
+            content.usage = Usage::take_from(&mut paths::take_object(&mut object, "usage"));
             for name in ["finish_reason", "stop_reason"] {
                 let reason = fields::label(&mut object, name);
                 content.reason = content.reason.take().or(reason);
@@ -108,7 +108,7 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
             for list in ["choices", "messages", "message", "output"] {
                 if let Some(inner) = object.remove(list).filter(|inner| !inner.is_null()) {
                     // Events of spans have a message as text.
-                    let inner = read_content(parse_text(inner), role);
+                    let inner = read_span_content(parse_json(inner), role);
                     content.messages = inner.messages;
                     content.reason = content.reason.take().or(inner.reason);
                     return content;
@@ -117,50 +117,50 @@ pub(crate) fn read_content(value: Value, role: &str) -> SpanContent {
             if object.contains_key("content") || object.contains_key("tool_calls") {
                 object.entry("role").or_insert_with(|| role.into());
             }
-            content.messages.extend(read_message(Value::Object(object)));
+            content.messages.extend(to_message(Value::Object(object)));
         }
         _ => {}
     }
     content
 }
 
-/// Parses a text as JSON. Other values, and other texts, stay as they are.
-pub(crate) fn parse_text(value: Value) -> Value {
+/// Parses a string as JSON. Other values and other strings are returned unchanged.
+pub(crate) fn parse_json(value: Value) -> Value {
     match value {
         Value::String(text) => records::parse_nested(&text).unwrap_or(Value::String(text)),
         other => other,
     }
 }
 
-/// Creates a message with one text.
+/// Creates a message from a text.
 pub(crate) fn text_message(text: &str, role: &str) -> Object {
     let fields = [("role", role), ("content", text)];
     Object::from_iter(fields.map(|(name, value)| (name.to_owned(), value.into())))
 }
 
-/// The spans of a file by trace, in the order of the traces.
+/// Spans of a file, grouped by trace.
 #[derive(Default)]
 pub(crate) struct Traces {
     traces: Vec<TraceSpans>,
-    numbers: HashMap<String, usize>,
+    indices: HashMap<String, usize>,
 }
 
-/// The spans of one trace.
+/// Spans of one trace.
 pub(crate) struct TraceSpans {
     pub(crate) id: String,
     place: Place,
-    /// The name of the trace, for `meta`.
+    /// Name of the trace, for `meta`.
     pub(crate) name: Option<Value>,
-    /// Whether the trace failed as a whole.
+    /// Whether the whole trace failed.
     pub(crate) failed: bool,
     spans: Vec<TraceSpan>,
 }
 
 impl Traces {
-    /// Returns the trace with this id. A new trace begins at `place`.
-    pub(crate) fn trace(&mut self, id: &str, place: &Place) -> &mut TraceSpans {
+    /// Returns the trace with this id, which is created if necessary.
+    pub(crate) fn trace_mut(&mut self, id: &str, place: &Place) -> &mut TraceSpans {
         let next = self.traces.len();
-        let at = *self.numbers.entry(id.to_owned()).or_insert(next);
+        let at = *self.indices.entry(id.to_owned()).or_insert(next);
         if at == next {
             self.traces.push(TraceSpans {
                 id: id.to_owned(),
@@ -175,33 +175,34 @@ impl Traces {
 
     /// Adds a span to a trace.
     pub(crate) fn push(&mut self, id: String, place: &Place, span: TraceSpan) {
-        self.trace(&id, place).spans.push(span);
+        self.trace_mut(&id, place).spans.push(span);
     }
 
     /// Emits every trace as a run.
-    pub(crate) fn end(self, out: &mut Intake) {
+    pub(crate) fn emit_runs(self, out: &mut Intake) {
         for trace in self.traces {
             let mut session = build_run(trace.spans, &trace.place, out);
             session.reason = trace.failed.then(|| "error".to_owned());
             session.id = Some(trace.id);
-            keep(&mut session.about, "name", trace.name);
-            session.emit_whole(out);
+            set_field(&mut session.metadata, "name", trace.name);
+            session.emit_run(out);
         }
     }
 }
 
+/// The run of a trace under construction.
 #[derive(Default)]
-struct Trace {
+struct TraceRun {
     session: RunSession,
-    /// The number of times that each message of an input was already used.
-    used: HashMap<String, u64>,
-    /// Calls without a result: id and name.
-    open: Vec<(String, String)>,
-    /// Ids of calls with a result.
-    answered: Vec<String>,
+    /// Number of times that each input message was already used.
+    used_messages: HashMap<String, u64>,
+    /// Tool calls without a result, as id and name.
+    open_calls: Vec<(String, String)>,
+    /// Ids of tool calls with a result.
+    answered_ids: Vec<String>,
 }
 
-impl Trace {
+impl TraceRun {
     fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
         let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
@@ -212,7 +213,7 @@ impl Trace {
             let model = matches!(role, "assistant" | "ai" | "model");
             let times = seen.entry(key.clone()).or_default();
             *times += 1;
-            if model || *times <= self.used.get(&key).copied().unwrap_or(0) {
+            if model || *times <= self.used_messages.get(&key).copied().unwrap_or(0) {
                 continue;
             }
             if result {
@@ -222,7 +223,7 @@ impl Trace {
             self.add_message(message, "(input)[]", t_ms, (place, out));
         }
         for (key, times) in seen {
-            let used = self.used.entry(key).or_default();
+            let used = self.used_messages.entry(key).or_default();
             *used = times.max(*used);
         }
         let before = self.session.run.events.len();
@@ -235,7 +236,7 @@ impl Trace {
         let mut begun = false;
         for message in span.output {
             if !std::mem::replace(&mut begun, true) {
-                self.session.run.announce(turn());
+                self.session.run.announce_turn(turn());
             }
             self.add_message(message, "(output)[]", t_ms, (place, out));
         }
@@ -245,11 +246,11 @@ impl Trace {
         for event in &self.session.run.events[before..] {
             if let Body::ToolCall { id, name, .. } = &event.body {
                 let id = id.clone().unwrap_or_default();
-                self.open.push((id, name.clone()));
+                self.open_calls.push((id, name.clone()));
             }
         }
-        let forgotten = self.open.len().saturating_sub(MAX_REMEMBERED);
-        self.open.drain(..forgotten);
+        let forgotten = self.open_calls.len().saturating_sub(MAX_REMEMBERED_CALLS);
+        self.open_calls.drain(..forgotten);
         self.session.model = span.model.or(self.session.model.take());
         self.session.reason = span.reason;
     }
@@ -269,20 +270,20 @@ impl Trace {
         }
     }
 
-    /// Adds the result in a message of a request, unless the span of its tool has already given the result.
+    /// Adds the tool result in a message of a request, unless its tool span already gave the result.
     fn add_result_message(&mut self, mut message: Object, t_ms: Option<f64>) {
         let id = fields::label(&mut message, "tool_call_id");
-        if id.as_ref().is_some_and(|id| self.answered.contains(id)) {
+        if id.as_ref().is_some_and(|id| self.answered_ids.contains(id)) {
             return;
         }
         let at = match &id {
-            Some(id) => self.open.iter().position(|(open, _)| open == id),
-            None => (!self.open.is_empty()).then_some(0),
+            Some(id) => self.open_calls.iter().position(|(open, _)| open == id),
+            None => (!self.open_calls.is_empty()).then_some(0),
         };
-        let Some((open, _)) = at.map(|at| self.open.remove(at)) else {
+        let Some((open, _)) = at.map(|at| self.open_calls.remove(at)) else {
             return;
         };
-        let content = join_words(message.remove("content"));
+        let content = to_text(message.remove("content"));
         let status = message.get("status").and_then(Value::as_str);
         let error = status.map(|status| status == "error");
         self.add_result(open, content, error, t_ms);
@@ -293,10 +294,10 @@ impl Trace {
         let result = tool_result(named, content, error);
         self.session.run.push(result, t_ms);
         // Requests repeat old results; remembering the newest suffices.
-        if self.answered.len() >= MAX_REMEMBERED {
-            self.answered.drain(..MAX_REMEMBERED / 2);
+        if self.answered_ids.len() >= MAX_REMEMBERED_CALLS {
+            self.answered_ids.drain(..MAX_REMEMBERED_CALLS / 2);
         }
-        self.answered.push(id);
+        self.answered_ids.push(id);
     }
 
     fn add_tool_span(&mut self, span: TraceSpan) {
@@ -305,11 +306,11 @@ impl Trace {
             Some(call) => call == id,
             None => *name == span.name,
         };
-        let id = match self.open.iter().position(is_call) {
-            Some(at) => self.open.remove(at).0,
+        let id = match self.open_calls.iter().position(is_call) {
+            Some(at) => self.open_calls.remove(at).0,
             None => {
                 let id = span.call.unwrap_or(span.order);
-                let arguments = span.arguments.map_or(Value::Null, written_arguments);
+                let arguments = span.arguments.map_or(Value::Null, null_if_empty);
                 let call = tool_call(Some(id.clone()), span.name, arguments);
                 self.session.run.add_action(call, t_ms);
                 id
@@ -319,32 +320,32 @@ impl Trace {
     }
 }
 
-/// The maximum number of remembered calls without a result, and of ids of calls with one.
-const MAX_REMEMBERED: usize = 4096;
+/// The maximum number of remembered calls without a result, and of remembered ids with a result.
+const MAX_REMEMBERED_CALLS: usize = 4096;
 
-/// Returns the text of a content: the text itself, the joined texts of blocks, or the JSON of any other value.
-pub(crate) fn join_words(content: Option<Value>) -> String {
+/// Returns the text of a message content: a string, the joined texts of blocks, or JSON.
+pub(crate) fn to_text(content: Option<Value>) -> String {
     match content {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text,
-        Some(Value::Array(mut parts)) if parts.iter().all(|part| text_of(part).is_some()) => {
+        Some(Value::Array(mut parts)) if parts.iter().all(|part| part_text(part).is_some()) => {
             match &mut parts[..] {
-                // The text of the only part need not be copied.
-                [Value::Object(only)] => join_words(only.remove("text")),
-                _ => parts.iter().filter_map(text_of).collect(),
+                // The text of a single part is moved, not copied.
+                [Value::Object(only)] => to_text(only.remove("text")),
+                _ => parts.iter().filter_map(part_text).collect(),
             }
         }
         Some(other) => other.to_string(),
     }
 }
 
-/// Returns the text of a part: the part itself, or its field `text`.
-pub(crate) fn text_of(part: &Value) -> Option<&str> {
+/// Returns the text of a content part: the part itself, or its field `text`.
+pub(crate) fn part_text(part: &Value) -> Option<&str> {
     part.as_str().or_else(|| part.get("text")?.as_str())
 }
 
 /// Converts a message of LangChain, OpenTelemetry or an API to OpenAI's fields. `None` if it is not a message.
-pub(crate) fn read_message(value: Value) -> Option<Object> {
+pub(crate) fn to_message(value: Value) -> Option<Object> {
     let Value::Object(mut message) = value else {
         return None;
     };
@@ -369,7 +370,7 @@ pub(crate) fn read_message(value: Value) -> Option<Object> {
         };
         message.insert("role".to_owned(), role.into());
     }
-    move_raw_calls(&mut message);
+    use_raw_calls(&mut message);
     convert_parts(&mut message);
     let unneeded = "response_metadata additional_kwargs invalid_tool_calls id name";
     unneeded
@@ -378,8 +379,8 @@ pub(crate) fn read_message(value: Value) -> Option<Object> {
     Some(message)
 }
 
-/// Replaces the parsed calls of LangChain by the calls as the API wrote them, with their arguments as text.
-fn move_raw_calls(message: &mut Object) {
+/// Replaces LangChain's parsed tool calls by the raw calls of the API, whose arguments are text.
+fn use_raw_calls(message: &mut Object) {
     let more = message.get_mut("additional_kwargs");
     let raw = more.and_then(|more| more.get_mut("tool_calls"));
     if let Some(calls @ Value::Array(_)) = raw.map(Value::take) {
@@ -390,7 +391,7 @@ fn move_raw_calls(message: &mut Object) {
     }
 }
 
-/// Converts the parts of OpenTelemetry's messages to the blocks of APIs.
+/// Converts OpenTelemetry's message parts to content blocks.
 fn convert_parts(message: &mut Object) {
     let Some(Value::Array(parts)) = message.remove("parts") else {
         return;
@@ -419,7 +420,7 @@ fn convert_parts(message: &mut Object) {
     }
     if let Some(response) = response {
         message.insert("role".to_owned(), "tool".into());
-        message.insert("content".to_owned(), join_words(Some(response)).into());
+        message.insert("content".to_owned(), to_text(Some(response)).into());
         message.extend(call.map(|id| ("tool_call_id".to_owned(), id)));
         return;
     }

@@ -1,37 +1,37 @@
-//! [`TurnData`]: data on a turn; [`Usage`]: the tokens of a turn.
+//! [`TurnData`]: data on a turn. [`Usage`]: its token counts.
 
 use serde_json::{Map, Value};
 
-use crate::reader::keep;
+use crate::reader::set_field;
 use deadloop_stream::fields::{self, Object};
 
-/// The data on a turn besides its text and calls.
+/// Data on a turn besides its text and calls.
 #[derive(Debug, Default)]
 pub(crate) struct TurnData {
-    /// The recording's name of the model's response. Pieces of one response are one turn.
+    /// Recorded id of the model's response. Events of the same response are one turn.
     pub(crate) response: Option<String>,
-    /// The agent, if there are several.
+    /// Name of the agent, if there are several.
     pub(crate) agent: Option<String>,
-    /// The tokens of the turn.
+    /// Token counts of the turn.
     pub(crate) usage: Usage,
-    /// The start, in milliseconds since the start of the run.
+    /// Start time, in milliseconds since the start of the run.
     pub(crate) t_ms: Option<f64>,
 }
 
-/// The recorded tokens of a turn.
+/// Recorded token counts of a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// Tokens of the request, including cached ones.
     pub(crate) input: Option<u64>,
-    /// Tokens that the model wrote.
+    /// Tokens written by the model.
     pub(crate) output: Option<u64>,
     /// Tokens of the request that came from a cache.
     pub(crate) cached: Option<u64>,
 }
 
 impl TurnData {
-    /// Returns a turn with a start and nothing else.
-    pub(crate) fn at(t_ms: Option<f64>) -> Self {
+    /// Creates data on a turn with only a start time.
+    pub(crate) fn starting_at(t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
             ..Self::default()
@@ -42,8 +42,8 @@ impl TurnData {
 impl Usage {
     /// Takes the counts out of a `usage` object of OpenAI, Anthropic or a compatible API.
     ///
-    /// Anthropic counts tokens of the cache apart from `input_tokens`. Here they are added to `input`.
-    pub(crate) fn take(usage: &mut Object) -> Self {
+    /// Anthropic counts cached tokens separately from `input_tokens`. Here `input` includes them.
+    pub(crate) fn take_from(usage: &mut Object) -> Self {
         let mut take = |names: &str| {
             let is_count = |name: &&str| fields::get(usage, name).is_some_and(Value::is_u64);
             let found = names.split(' ').find(is_count)?;
@@ -70,25 +70,25 @@ impl Usage {
         }
     }
 
-    /// Adds the counts to the fields of a turn.
-    pub(crate) fn keep(self, fields: &mut Map<String, Value>) {
+    /// Writes the counts to the fields of a turn event.
+    pub(crate) fn write_fields(self, fields: &mut Map<String, Value>) {
         let counts = [
             ("tokens_in", self.input),
             ("tokens_out", self.output),
             ("cached", self.cached),
         ];
         for (name, count) in counts {
-            keep(fields, name, count.map(Value::from));
+            set_field(fields, name, count.map(Value::from));
         }
     }
 }
 
-/// Adds tokens that are counted separately. The sum saturates, since a log may hold any number.
+/// Adds a separate token count. The sum saturates, since a log may contain any number.
 pub(crate) fn add_separate(tokens: u64, separate: Option<u64>) -> u64 {
     tokens.saturating_add(separate.unwrap_or(0))
 }
 
-/// Takes the cached tokens out of the details of OpenAI's APIs.
+/// Takes the cached tokens out of the token details of OpenAI's APIs.
 fn take_cached_details(usage: &mut Object) -> Option<u64> {
     let places = ["prompt_tokens_details", "input_tokens_details"];
     places.into_iter().find_map(|name| {

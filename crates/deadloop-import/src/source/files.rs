@@ -1,7 +1,7 @@
-//! The selected files, the names of their transcripts, and files without changes.
+//! The selected files, the ids of their transcripts, and detection of changes.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::fs::File as Disk;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,17 +9,17 @@ use std::sync::Arc;
 use deadloop_corpus::files::raw_records::ReadProgress;
 use deadloop_corpus::{Corpus, CorpusError, Place, open_file};
 
-/// The length and the time of a file, for detecting changes. For a database, they include those of its log.
+/// Length and modification time of a file, for change detection. A database includes its log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStamp {
-    /// The length in bytes.
+    /// Length in bytes.
     pub bytes: u64,
-    /// The time of the last change, in nanoseconds since 1970.
+    /// Time of the last change, in nanoseconds since 1970.
     pub modified: u64,
 }
 
 impl FileStamp {
-    /// Returns the current stamp of a file. `None` if the file does not exist.
+    /// Returns the current stamp of a file. `None` if the file cannot be read.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
@@ -35,74 +35,73 @@ impl FileStamp {
     }
 }
 
-/// Returns the metadata of the file with the suffix `end`, which a database has while it is written.
-pub(crate) fn companion_metadata(path: &Path, end: &str) -> Option<std::fs::Metadata> {
+/// Returns the metadata of a companion file with this suffix, such as the log of an open database.
+pub(crate) fn companion_metadata(path: &Path, suffix: &str) -> Option<std::fs::Metadata> {
     let mut name = path.as_os_str().to_owned();
-    name.push(end);
+    name.push(suffix);
     PathBuf::from(name).metadata().ok()
 }
 
-/// The files, in reading order.
+/// Queue of the files to read.
 pub(crate) struct SourceFiles {
     files: VecDeque<PathBuf>,
-    /// The number of times that each file was read.
-    reads: HashMap<PathBuf, u64>,
+    /// Number of times that each file was read.
+    read_counts: HashMap<PathBuf, u64>,
     stems: HashMap<PathBuf, String>,
-    /// The common folder of all files.
+    /// Common folder of all files.
     root: PathBuf,
-    /// The counter of bytes read from disk.
+    /// Counter of bytes read from disk.
     pub(crate) progress: ReadProgress,
-    /// The bytes on disk of all files.
-    pub(crate) total: u64,
-    /// The corpora among the folders, with their paths.
+    /// Size of all files on disk, in bytes.
+    pub(crate) total_bytes: u64,
+    /// Corpora among the folders, with their paths.
     pub(crate) corpora: Vec<(PathBuf, Arc<Corpus>)>,
-    /// The files that the caller named. The others were found in folders.
+    /// Files that the caller named, as opposed to files found in folders.
     named: HashSet<PathBuf>,
 }
 
 /// A file to read.
 pub(crate) struct SourceFile {
     pub(crate) path: Arc<PathBuf>,
-    /// The counter of bytes read.
+    /// Counter of bytes read from disk.
     pub(crate) progress: ReadProgress,
-    /// The corpus of the file.
+    /// Corpus that contains the file.
     pub(crate) corpus: Option<Arc<Corpus>>,
-    /// Whether the caller named the file. Such a file may be a pipe.
-    named: bool,
-    /// The number of times that the file was read before.
+    /// Whether the caller named the file, which may then be a pipe.
+    is_named: bool,
+    /// Number of times that the file was read before.
     earlier_reads: u64,
     stem: String,
     folder_stem: String,
 }
 
 impl SourceFile {
-    /// Returns the folder, and the number of times that the folder was read before. A folder that is read twice counts as
-    /// two.
-    pub(crate) fn folder(&self) -> (u64, PathBuf) {
+    /// Returns a key of the folder: the number of times that it was read before, and its path.
+    pub(crate) fn folder_key(&self) -> (u64, PathBuf) {
         let folder = self.path.parent().unwrap_or(Path::new(""));
         (self.earlier_reads, folder.to_path_buf())
     }
 
-    /// Returns the place of a line.
+    /// Returns the [`Place`] of a line.
     pub(crate) fn place(&self, line: u64) -> Place {
         Place::new(Arc::clone(&self.path), line)
     }
 
-    /// Returns whether the file has to be a recording: the caller named it, or it is a part of a corpus.
+    /// Returns whether the file has to be a recording, because the caller named it or a corpus contains it.
     pub(crate) fn is_required(&self) -> bool {
-        self.named || self.corpus.is_some()
+        self.is_named || self.corpus.is_some()
     }
 
-    /// Opens the file. In a folder only regular files are opened, since reading a pipe may never end.
-    pub(crate) fn open(&self) -> io::Result<Disk> {
-        if self.named {
-            Disk::open(self.path.as_path())
+    /// Opens the file. In a folder only regular files are opened, since reading from a pipe may never end.
+    pub(crate) fn open(&self) -> io::Result<File> {
+        if self.is_named {
+            File::open(self.path.as_path())
         } else {
             open_file(&self.path)
         }
     }
 
-    /// Returns whether the name is that of a table of comma-separated values.
+    /// Returns whether the file name is that of a CSV file.
     pub(crate) fn is_csv(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default();
         let name = name.to_string_lossy().to_lowercase();
@@ -111,7 +110,7 @@ impl SourceFile {
         unpacked.unwrap_or(&name).ends_with(".csv")
     }
 
-    /// Returns the prefix of transcript names: the name of the file, or of its folder if the folder is one recording.
+    /// Returns the prefix of transcript ids: the name of the file, or of its folder if the folder is one recording.
     pub(crate) fn stem(&self, whole_folder: bool) -> String {
         if whole_folder && !self.folder_stem.is_empty() {
             self.folder_stem.clone()
@@ -143,19 +142,19 @@ impl SourceFiles {
             stems: name_files(&files, &root),
             root,
             progress: ReadProgress::default(),
-            total: files.iter().map(size).sum(),
-            reads: HashMap::new(),
+            total_bytes: files.iter().map(size).sum(),
+            read_counts: HashMap::new(),
             files: files.into(),
             corpora,
             named,
         })
     }
 
-    /// Returns the files of folders in which no file has changed. A folder is compared as a whole, since a recording may
-    /// be a folder.
-    pub(crate) fn find_unchanged(&self, known: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
+    /// Returns the files of folders in which no file has changed. Folders are compared as a whole, since a recording
+    /// may be a folder.
+    pub(crate) fn find_unchanged(&self, stamps: &BTreeMap<PathBuf, FileStamp>) -> HashSet<PathBuf> {
         let is_same = |file: &PathBuf| {
-            let before = known.get(&absolute_path(file));
+            let before = stamps.get(&absolute_path(file));
             before.is_some() && before == FileStamp::read(file).as_ref()
         };
         let changed = self.files.iter().filter(|file| !is_same(file));
@@ -168,9 +167,9 @@ impl SourceFiles {
     /// Returns the next file to read.
     pub(crate) fn next(&mut self) -> Option<SourceFile> {
         let path = self.files.pop_front()?;
-        let reads = self.reads.entry(path.clone()).or_default();
-        let earlier_reads = *reads;
-        *reads += 1;
+        let read_counts = self.read_counts.entry(path.clone()).or_default();
+        let earlier_reads = *read_counts;
+        *read_counts += 1;
         let folder = path.parent().unwrap_or(Path::new(""));
         let folder = if folder == self.root {
             folder.file_name().map(Path::new).unwrap_or(folder)
@@ -181,17 +180,17 @@ impl SourceFiles {
         let corpus = corpora.find(|(folder, _)| path.starts_with(folder));
         Some(SourceFile {
             corpus: corpus.map(|(_, corpus)| Arc::clone(corpus)),
-            named: self.named.contains(&path),
+            is_named: self.named.contains(&path),
             earlier_reads,
             stem: self.stems.get(&path).cloned().unwrap_or_default(),
-            folder_stem: path_text(folder),
+            folder_stem: slash_path(folder),
             path: Arc::new(path),
             progress: self.progress.clone(),
         })
     }
 }
 
-/// Collects the files of a folder and its subfolders, sorted with numbers as numbers.
+/// Collects the files of a folder and its subfolders, in natural order.
 fn collect_files(
     folder: &Path,
     files: &mut Vec<PathBuf>,
@@ -208,7 +207,7 @@ fn collect_files(
     });
     let mut paths = listed.map_err(|e| CorpusError::unreadable(folder, e).to_string())?;
     paths.retain(|path| !is_hidden(path));
-    paths.sort_by_cached_key(|path| natural_sort_key(&path_text(path)));
+    paths.sort_by_cached_key(|path| natural_sort_key(&slash_path(path)));
     for path in paths {
         // A link to a folder may form a cycle.
         let is_folder = path.symlink_metadata().is_ok_and(|data| data.is_dir());
@@ -221,7 +220,7 @@ fn collect_files(
     Ok(())
 }
 
-/// Opens a folder as a corpus. `None` if it is not one.
+/// Opens a folder as a corpus. `None` if the folder is not a corpus.
 fn open_corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     match Corpus::open(folder) {
         Ok(corpus) => Ok(Some(corpus)),
@@ -230,7 +229,7 @@ fn open_corpus(folder: &Path) -> Result<Option<Corpus>, String> {
     }
 }
 
-/// Returns the absolute path, which does not depend on the current folder.
+/// Returns the absolute path, or the path itself if it cannot be resolved.
 pub(crate) fn absolute_path(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
@@ -240,12 +239,12 @@ fn is_hidden(path: &Path) -> bool {
     name.to_string_lossy().starts_with('.')
 }
 
-/// Returns a path as text, with `/` between its parts.
-fn path_text(path: &Path) -> String {
+/// Returns a path as text, with `/` as the separator.
+fn slash_path(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
-/// Returns a sort key that compares numbers as numbers, so that 10 comes after 9. The whole name breaks ties.
+/// Returns a natural sort key, by which 10 comes after 9. The whole name breaks ties.
 fn natural_sort_key(name: &str) -> (Vec<(String, Option<u64>)>, String) {
     let mut parts = Vec::new();
     let mut rest = name;
@@ -277,9 +276,9 @@ fn common_folder(files: &[PathBuf]) -> PathBuf {
     shared.unwrap_or(Path::new("")).to_path_buf()
 }
 
-/// Names each file by its path below `root`, without the extension if the name stays unique.
+/// Maps each file to its path below `root`, without the extension if the result is still unique.
 fn name_files(files: &[PathBuf], root: &Path) -> HashMap<PathBuf, String> {
-    let below = |file: &PathBuf| path_text(file.strip_prefix(root).unwrap_or(file));
+    let below = |file: &PathBuf| slash_path(file.strip_prefix(root).unwrap_or(file));
     let short = |file: &PathBuf| {
         let packed = matches!(file.extension(), Some(end) if end == "gz" || end == "zst");
         let name = file.with_extension("");

@@ -9,18 +9,18 @@ use deadloop_stream::reader::families::Family;
 
 use crate::source::records::FileShape;
 
-/// The certainty that a file has a format.
+/// Certainty that a file has a format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FormatCertainty {
     /// The file does not have the format.
     No,
-    /// The file can be read as the format, if no other format recognizes the file.
+    /// The file can be read as the format if no other format recognizes the file.
     Fallback,
-    /// The file has the fields of the format, but other formats have such fields too.
+    /// The file has the fields of the format, but other formats use such fields too.
     Likely,
-    /// The records have marks of this format alone inside another object.
+    /// An object inside the records has fields that only this format uses.
     Enclosed,
-    /// The file has marks of this format alone.
+    /// The file has fields that only this format uses.
     Certain,
 }
 
@@ -30,7 +30,7 @@ impl FormatCertainty {
         if condition { self } else { Self::No }
     }
 
-    /// Returns the reason, for messages.
+    /// Describes the certainty, for messages.
     pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::No => "nothing in it tells",
@@ -44,36 +44,37 @@ impl FormatCertainty {
 
 /// The beginning of a file.
 pub(crate) struct SourceHead {
-    /// The shape of the file.
+    /// Shape of the file.
     pub(crate) shape: FileShape,
-    /// Whether the file is a document with a list, whose elements are `values`.
-    pub(crate) list: bool,
-    /// The first records that are JSON.
+    /// Whether the file is a document with a list. Its elements are then `values`.
+    pub(crate) is_list: bool,
+    /// First records that are JSON.
     ///
-    /// A long record is cut after a whole field or element. The only record of a text is its beginning.
+    /// A long record is cut after a complete field or element. For plain text, the only value is the beginning of the
+    /// text.
     pub(crate) values: Vec<Value>,
-    /// The names of an archive's members.
+    /// Names of an archive's members.
     pub(crate) members: Vec<String>,
-    /// Whether the file has more records than these.
-    pub(crate) more: bool,
-    /// The format of a database, recognized by its tables.
+    /// Whether the file has more records than `values`.
+    pub(crate) has_more: bool,
+    /// Format of a database, recognized by its tables.
     pub(crate) database: Option<&'static str>,
-    /// The family of the first recognized object, computed on demand.
+    /// API family of the first recognized object, computed on demand.
     pub(crate) family: OnceCell<Option<FamilyMatch>>,
 }
 
-/// A family of an API, and whether its object is bare. Otherwise the object is inside another.
+/// An API family, and whether its object is bare (`true`) or nested in another object.
 pub(crate) type FamilyMatch = (&'static Family, bool);
 
 impl SourceHead {
-    /// Creates the beginning of a file of this shape, without records.
+    /// Creates a head of this shape, without records.
     pub(crate) fn new(shape: FileShape) -> Self {
         Self {
             shape,
-            list: false,
+            is_list: false,
             values: Vec::new(),
             members: Vec::new(),
-            more: false,
+            has_more: false,
             database: None,
             family: OnceCell::new(),
         }
@@ -84,13 +85,13 @@ impl SourceHead {
         self.values.iter().filter_map(Value::as_object)
     }
 
-    /// Returns the beginning of a text.
+    /// Returns the beginning of a plain-text file. `None` for other shapes.
     pub(crate) fn text(&self) -> Option<&str> {
         (self.shape == FileShape::Text).then(|| self.values.first()?.as_str())?
     }
 
     /// Returns whether `condition` holds for one of the first records.
-    pub(crate) fn any(&self, condition: impl Fn(&Object) -> bool) -> bool {
+    pub(crate) fn any_object(&self, condition: impl Fn(&Object) -> bool) -> bool {
         self.objects().any(condition)
     }
 }

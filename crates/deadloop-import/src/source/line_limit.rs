@@ -1,4 +1,4 @@
-//! [`fit`]: shortening of a transcript to the length of a line of a corpus.
+//! [`fit_to_line`]: shortening of a transcript to the length of a line of a corpus.
 
 use serde_json::{Map, Value};
 
@@ -6,43 +6,44 @@ use deadloop_corpus::transcript::fingerprint::add_fingerprint;
 use deadloop_corpus::{Body, Entry, RecordedEvent};
 use deadloop_stream::wire::WireFault;
 
-/// The lengths to which long texts are cut, in bytes, in the order in which they are tried.
+/// Lengths to which long texts are cut, in bytes, in the order of the attempts.
 const KEPT_BYTES: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
 
-/// The maximum number of bytes in a line for one byte of text: the six of `\u0001`, and some for the surroundings.
+/// The maximum length of one text byte in a line: six bytes for `\u0001`, plus overhead.
 const MAX_ESCAPED_BYTES: usize = 8;
 
-/// Cuts results and user messages until the entry fits into a line of `most` bytes. Returns the number of cut texts.
+/// Cuts tool results and user messages until the entry fits into a line of `max_bytes`. Returns the number of cut
+/// texts.
 ///
 /// A cut text keeps its beginning. The event gets the `length` of the whole text in chars, and its `sha256`.
 ///
 /// # Errors
-/// The rest is still too long. Text of the model and arguments of calls are never cut, since positions refer to them.
-pub(crate) fn fit(entry: &mut Entry, most: usize) -> Result<u64, WireFault> {
-    if entry_size(entry) <= most / MAX_ESCAPED_BYTES {
+/// The line is still too long. Text and call arguments of the model are never cut, since positions refer to them.
+pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> Result<u64, WireFault> {
+    if entry_size(entry) <= max_bytes / MAX_ESCAPED_BYTES {
         return Ok(0);
     }
     let mut cut = 0;
     for kept in KEPT_BYTES {
-        if line_length(entry)? <= most {
+        if line_length(entry)? <= max_bytes {
             break;
         }
         let events = entry.transcript.events.iter_mut();
-        let shortened = events.map(|event| u64::from(cut_to(event, kept)));
+        let shortened = events.map(|event| u64::from(shorten_text(event, kept)));
         cut = cut.max(shortened.sum());
     }
     match line_length(entry)? {
-        fits if fits <= most => check_readable(entry).map(|()| cut),
+        fits if fits <= max_bytes => check_readable(entry).map(|()| cut),
         long => Err(WireFault::new(
             format!("a transcript of {long} bytes a line"),
             format!(
-                "at most {most}: what the model wrote is never cut; import it as several transcripts of one group"
+                "at most {max_bytes}: what the model wrote is never cut; import it as several transcripts of one group"
             ),
         )),
     }
 }
 
-/// Estimates the bytes of all texts and values of an entry.
+/// Estimates the size of all texts and values of an entry, in bytes.
 fn entry_size(entry: &Entry) -> usize {
     let body_size = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
@@ -63,7 +64,7 @@ fn entry_size(entry: &Entry) -> usize {
     events + fields(&entry.transcript.meta) + fields(&entry.rest) + labels
 }
 
-/// Estimates the bytes of a value, without escapes.
+/// Estimates the size of a JSON value in bytes, without escapes.
 fn value_size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
@@ -78,7 +79,7 @@ fn value_size(value: &Value) -> usize {
     }
 }
 
-/// Checks that the written line can be read again: a record may hold fewer values than a document.
+/// Checks that the written line can be read again, since a line may hold fewer values than a document.
 fn check_readable(entry: &Entry) -> Result<(), WireFault> {
     let read = Entry::of_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
     read.map(drop)
@@ -89,14 +90,14 @@ fn line_length(entry: &Entry) -> Result<usize, WireFault> {
     entry_line(entry).map(|line| line.len())
 }
 
-/// Returns the line of a corpus.
+/// Returns the corpus line of an entry.
 fn entry_line(entry: &Entry) -> Result<String, WireFault> {
     let fault = |e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say");
     entry.to_line().map_err(fault)
 }
 
 /// Cuts the text of an event to `kept` bytes. Returns `false` if the text is short enough or must not be cut.
-fn cut_to(event: &mut RecordedEvent, kept: usize) -> bool {
+fn shorten_text(event: &mut RecordedEvent, kept: usize) -> bool {
     let (Body::ToolResult { content: text, .. } | Body::User(text)) = &mut event.body else {
         return false;
     };
@@ -148,7 +149,7 @@ mod tests {
             result(whole.clone()),
             short.clone(),
         ]);
-        assert_eq!(fit(&mut long, 100_000).unwrap(), 1);
+        assert_eq!(fit_to_line(&mut long, 100_000).unwrap(), 1);
         let [_, cut, left] = &long.transcript.events[..] else {
             panic!("three events");
         };
@@ -161,7 +162,7 @@ mod tests {
         assert_eq!((&left.body, left.rest.len()), (&short, 0));
         assert!(line_length(&long).unwrap() <= 100_000);
         let before = cut.rest["sha256"].clone();
-        assert_eq!(fit(&mut long, 1000).unwrap(), 1);
+        assert_eq!(fit_to_line(&mut long, 1000).unwrap(), 1);
         assert_eq!(
             long.transcript.events[1].rest["sha256"], before,
             "of the whole, cut twice"
@@ -175,7 +176,7 @@ mod tests {
             result("y".repeat(5000)),
         ]);
         let before = long.transcript.events[0].clone();
-        let told = fit(&mut long, 3000).unwrap_err();
+        let told = fit_to_line(&mut long, 3000).unwrap_err();
         assert!(
             told.at(Place::whole("x"))
                 .to_string()
@@ -185,7 +186,7 @@ mod tests {
         let mut fits = entry(vec![Body::Answer("x".repeat(900))]);
         let before = fits.transcript.clone();
         assert_eq!(
-            (fit(&mut fits, 3000).unwrap(), fits.transcript),
+            (fit_to_line(&mut fits, 3000).unwrap(), fits.transcript),
             (0, before)
         );
     }

@@ -6,13 +6,13 @@ use deadloop_detect::harness::JsonScan;
 use deadloop_stream::reader::{Frame, Frames, object};
 use serde_json::Value;
 
-use crate::formats::FOREIGN;
+use crate::formats::FORMATS;
 use crate::reader::ForeignFormat;
 use crate::source::files::SourceFile;
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::{
-    DATABASE, FileShape, MAX_VALUES, RecordContent, SourceRecords, csv, database_format, members,
-    records, rows,
+    FileShape, MAX_VALUES, RecordContent, SQLITE_MAGIC, SourceRecords, csv, member_names,
+    read_records, read_rows, recognize_database,
 };
 use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raw_records::CountingReader;
@@ -20,23 +20,23 @@ use deadloop_corpus::option::{FROM, TEXT_FIELD};
 use deadloop_stream::BOM;
 use deadloop_stream::wire::{WireFault, whole_escapes};
 
-const ZIP: &[u8] = b"PK\x03\x04";
-const PARQUET: &[u8] = b"PAR1";
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+const PARQUET_MAGIC: &[u8] = b"PAR1";
 
-/// A file with a known format.
-pub(crate) struct OpenedFile {
+/// An open file with its recognized format.
+pub(crate) struct RecognizedFile {
     pub(crate) format: &'static ForeignFormat,
-    /// The certainty of the format. `None` if the caller chose the format.
+    /// Certainty of the format. `None` if the caller chose the format.
     pub(crate) certainty: Option<FormatCertainty>,
     pub(crate) records: SourceRecords,
-    /// Whether the beginning has more than one record.
-    pub(crate) several: bool,
+    /// Whether the head has more than one record.
+    pub(crate) has_several_records: bool,
 }
 
-/// A file that cannot be read.
+/// A rejected file.
 pub(crate) struct UnreadableFile {
     pub(crate) fault: WireFault,
-    /// The kind of a file that is not a recording, by which such files of a folder are counted.
+    /// Kind under which skipped files in folders are counted. `None` for a recording that cannot be read.
     pub(crate) kind: Option<&'static str>,
 }
 
@@ -46,19 +46,19 @@ impl From<WireFault> for UnreadableFile {
     }
 }
 
-/// Refuses a file of a kind that is not a recording.
-fn no_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> UnreadableFile {
+/// Rejects a file of a kind that is not a recording.
+fn non_recording(kind: &'static str, what: impl Into<String>, expected: &str) -> UnreadableFile {
     UnreadableFile {
         fault: WireFault::new(what, expected),
         kind: Some(kind),
     }
 }
 
-/// Opens a file, recognizes its format or takes the chosen one, and begins to read.
-pub(crate) fn open(
+/// Opens a file, and recognizes its format unless `chosen` sets it.
+pub(crate) fn open_file(
     file: &SourceFile,
     chosen: Option<&'static ForeignFormat>,
-) -> Result<OpenedFile, UnreadableFile> {
+) -> Result<RecognizedFile, UnreadableFile> {
     let mut head = FileHead::open(file).map_err(|e| match e.kind() {
         io::ErrorKind::Other => UnreadableFile {
             fault: broken(&e),
@@ -66,15 +66,15 @@ pub(crate) fn open(
         },
         _ => broken(&e).into(),
     })?;
-    if head.bytes.is_empty() && head.whole {
-        return Err(no_recording(
+    if head.bytes.is_empty() && head.is_whole {
+        return Err(non_recording(
             "empty files",
             "the file is empty",
             "a recording",
         ));
     }
     let (mut source, format, certainty) = loop {
-        let source = recognize(&head, file)?;
+        let source = recognize_shape(&head, file)?;
         if let Some(format) = chosen {
             if let Some(other) = source.database.filter(|name| *name != format.name) {
                 let what = format!("a database of {other}, and no recording of {}", format.name);
@@ -83,12 +83,12 @@ pub(crate) fn open(
             break (source, format, None);
         }
         let (certainty, best) = best_formats(&source);
-        let more = certainty < FormatCertainty::Likely && (!head.whole || source.more);
+        let more = certainty < FormatCertainty::Likely && (!head.is_whole || source.has_more);
         if more && head.read_further(certainty) {
             continue;
         }
         match best[..] {
-            [] => return Err(unknown_file(&source, &head)),
+            [] => return Err(reject_unknown_file(&source, &head)),
             [only] => break (source, only, Some(certainty)),
             [one, other, ..] => {
                 let (one, other, reason) = (one.name, other.name, certainty.reason());
@@ -104,32 +104,32 @@ pub(crate) fn open(
     }
     let family = source.family.get().copied().flatten();
     // Only a family with a quick reader needs the texts of lines. Without recognition the family is unknown.
-    let texts = certainty.is_none() || family.is_some_and(|(family, _)| family.quick.is_some());
-    Ok(OpenedFile {
+    let keep_text = certainty.is_none() || family.is_some_and(|(family, _)| family.quick.is_some());
+    Ok(RecognizedFile {
         format,
         certainty,
-        records: records(source.shape, head.into_reader(), file.place(0), texts),
-        several: source.list || source.values.len() > 1,
+        records: read_records(source.shape, head.into_reader(), file.place(0), keep_text),
+        has_several_records: source.is_list || source.values.len() > 1,
     })
 }
 
 /// Returns the format with this name.
 pub(crate) fn find_format(name: &str) -> Option<&'static ForeignFormat> {
-    FOREIGN.iter().find(|format| format.name == name)
+    FORMATS.iter().find(|format| format.name == name)
 }
 
 /// The head of a file, which grows until the format is known.
 struct FileHead {
     bytes: Vec<u8>,
     /// Whether the head is the whole file.
-    whole: bool,
-    /// The size of the head: an index into [`HEAD_SIZES`].
-    step: usize,
+    is_whole: bool,
+    /// Current size of the head, as an index into [`HEAD_SIZES`].
+    size: usize,
     rest: Box<dyn BufRead + Send>,
-    failed: Option<io::Error>,
+    read_error: Option<io::Error>,
 }
 
-/// The sizes of the head, in bytes and records. A larger size is used while the format is unknown.
+/// Sizes of the head, in bytes and records. A larger size is used while the format is unknown.
 ///
 /// A session may begin with many summaries, and a line may be a picture.
 const HEAD_SIZES: [(usize, usize); 3] = [(1 << 16, 20), (1 << 20, 500), (1 << 24, 5000)];
@@ -139,60 +139,61 @@ impl FileHead {
         let disk = file.open()?;
         let mut head = Self {
             bytes: Vec::new(),
-            whole: false,
-            step: 0,
+            is_whole: false,
+            size: 0,
             rest: unpack(CountingReader::new(disk, file.progress.clone()))?,
-            failed: None,
+            read_error: None,
         };
-        head.read();
+        head.read_more();
         if head.bytes.starts_with(BOM) {
             head.bytes.drain(..BOM.len());
         }
         Ok(head)
     }
 
-    fn read(&mut self) {
-        let wanted = HEAD_SIZES[self.step].0.saturating_sub(self.bytes.len());
+    fn read_more(&mut self) {
+        let wanted = HEAD_SIZES[self.size].0.saturating_sub(self.bytes.len());
         self.bytes.reserve_exact(wanted);
         let mut more = self.rest.by_ref().take(wanted as u64);
         match more.read_to_end(&mut self.bytes) {
-            Ok(read) => self.whole = read < wanted,
-            Err(e) => (self.failed, self.whole) = (Some(e), true),
+            Ok(read) => self.is_whole = read < wanted,
+            Err(e) => (self.read_error, self.is_whole) = (Some(e), true),
         }
     }
 
-    /// Reads more of the file, unless the head has its largest size. A fallback allows only the second size.
+    /// Reads more of the file. Returns `false` if the head has its maximum size, which is the second one for a fallback
+    /// format.
     fn read_further(&mut self, certainty: FormatCertainty) -> bool {
         let last = match certainty {
             FormatCertainty::No => HEAD_SIZES.len() - 1,
             _ => 1,
         };
-        let mut binary = [ZIP, PARQUET, DATABASE].iter();
-        if self.step >= last || binary.any(|begin| self.bytes.starts_with(begin)) {
+        let mut binary = [ZIP_MAGIC, PARQUET_MAGIC, SQLITE_MAGIC].iter();
+        if self.size >= last || binary.any(|begin| self.bytes.starts_with(begin)) {
             return false;
         }
-        self.step += 1;
-        if !self.whole {
-            self.read();
+        self.size += 1;
+        if !self.is_whole {
+            self.read_more();
         }
         true
     }
 
     fn max_records(&self) -> usize {
-        HEAD_SIZES[self.step].1
+        HEAD_SIZES[self.size].1
     }
 
-    /// Returns the whole file from the beginning.
+    /// Returns a reader of the whole file.
     fn into_reader(self) -> Box<dyn BufRead + Send> {
         let begin = io::Cursor::new(self.bytes);
-        match self.failed {
+        match self.read_error {
             None => Box::new(begin.chain(self.rest)),
             Some(e) => Box::new(begin.chain(BufReader::new(HeadError(Some(e))))),
         }
     }
 }
 
-/// The read error of the head, as a reader that fails once.
+/// A reader that fails once, with the read error of the head.
 struct HeadError(Option<io::Error>);
 
 impl Read for HeadError {
@@ -206,7 +207,7 @@ fn best_formats(head: &SourceHead) -> (FormatCertainty, Vec<&'static ForeignForm
     if let Some(format) = head.database.and_then(find_format) {
         return (FormatCertainty::Certain, vec![format]);
     }
-    let rated = FOREIGN
+    let rated = FORMATS
         .iter()
         .map(|format| (format.certainty(head), format));
     let rated: Vec<_> = rated.collect();
@@ -219,8 +220,8 @@ fn best_formats(head: &SourceHead) -> (FormatCertainty, Vec<&'static ForeignForm
     (best, found.map(|(_, format)| format).collect())
 }
 
-/// Refuses a file of no known format.
-fn unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
+/// Rejects a file of an unknown format.
+fn reject_unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
     let kind = match head.shape {
         FileShape::Text => text_kind(&file.bytes),
         FileShape::Csv | FileShape::Table => "tables without a column of text",
@@ -230,15 +231,15 @@ fn unknown_file(head: &SourceHead, file: &FileHead) -> UnreadableFile {
         let expected = format!(
             "a recording of a known format, or {FROM} text where all of it is one answer of a model"
         );
-        return no_recording(kind, kind, &expected);
+        return non_recording(kind, kind, &expected);
     }
     UnreadableFile {
-        fault: unknown_format(head),
+        fault: unknown_format_fault(head),
         kind: Some(kind),
     }
 }
 
-/// Names the kind of a text that is not JSON.
+/// Returns the kind of a text that is not JSON.
 fn text_kind(head: &[u8]) -> &'static str {
     let begin = head.trim_ascii_start();
     let starts = |with: &str| {
@@ -260,8 +261,8 @@ fn text_kind(head: &[u8]) -> &'static str {
     "plain text"
 }
 
-fn unknown_format(head: &SourceHead) -> WireFault {
-    let names: Vec<&str> = FOREIGN.iter().map(|format| format.name).collect();
+fn unknown_format_fault(head: &SourceHead) -> WireFault {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let expected = format!(
         "{TEXT_FIELD} with the field that holds the text (data.output leads into objects), or {FROM} with one of: {}",
         names.join(", ")
@@ -278,24 +279,24 @@ fn unknown_format(head: &SourceHead) -> WireFault {
 }
 
 /// Recognizes the shape of a file and reads its first records.
-fn recognize(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead, UnreadableFile> {
+fn recognize_shape(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead, UnreadableFile> {
     let head = &file_head.bytes[..];
     let mut source = SourceHead::new(FileShape::Archive);
-    if head.starts_with(ZIP) {
-        source.members = members(&file.path);
+    if head.starts_with(ZIP_MAGIC) {
+        source.members = member_names(&file.path);
         return Ok(source);
     }
-    if head.starts_with(PARQUET) {
+    if head.starts_with(PARQUET_MAGIC) {
         source.shape = FileShape::Table;
-        source.values = first_rows(file, file_head.max_records())?;
+        source.values = read_first_rows(file, file_head.max_records())?;
         return Ok(source);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Err(no_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
+        return Err(non_recording("UTF-16 texts", "UTF-16 text", "UTF-8 text"));
     }
-    if head.starts_with(DATABASE) {
+    if head.starts_with(SQLITE_MAGIC) {
         source.shape = FileShape::Database;
-        let format = database_format(&file.path).map_err(|fault| UnreadableFile {
+        let format = recognize_database(&file.path).map_err(|fault| UnreadableFile {
             fault,
             kind: Some("SQLite databases that are not read"),
         })?;
@@ -304,33 +305,33 @@ fn recognize(file_head: &FileHead, file: &SourceFile) -> Result<SourceHead, Unre
     }
     if file.is_csv() {
         source.shape = FileShape::Csv;
-        source.values = csv::first_rows(head, file_head.max_records(), file_head.whole);
+        source.values = csv::first_rows(head, file_head.max_records(), file_head.is_whole);
         return Ok(source);
     }
     let begin = head.trim_ascii_start();
-    let (values, more) = read_lines(file_head);
+    let (values, more) = read_line_objects(file_head);
     if !values.is_empty() && !begin.starts_with(b"[") {
-        (source.shape, source.values, source.more) = (FileShape::Lines, values, more);
+        (source.shape, source.values, source.has_more) = (FileShape::Lines, values, more);
     } else if begin.starts_with(b"{") || begin.starts_with(b"[") {
         read_document(begin, file_head.max_records(), &mut source);
-    } else if begins_event(begin) {
+    } else if begins_with_event(begin) {
         source.shape = FileShape::Lines;
     } else {
         source.shape = FileShape::Text;
-        source.values = vec![Value::String(valid_beginning(head))];
+        source.values = vec![Value::String(valid_utf8_prefix(head))];
         // No text of a model has a zero byte.
         if head.contains(&0) {
             let what = "content of no known format";
-            return Err(no_recording("binary files", what, "a recording"));
+            return Err(non_recording("binary files", what, "a recording"));
         }
     }
     Ok(source)
 }
 
 /// Reads the first rows of a Parquet file.
-fn first_rows(file: &SourceFile, most: usize) -> Result<Vec<Value>, UnreadableFile> {
+fn read_first_rows(file: &SourceFile, max_rows: usize) -> Result<Vec<Value>, UnreadableFile> {
     let mut found = Vec::new();
-    for row in rows(file.place(0)).take(most) {
+    for row in read_rows(file.place(0)).take(max_rows) {
         match row.map(|row| row.content) {
             Ok(RecordContent::Json(row)) => found.push(row),
             Err(problem) if found.is_empty() => {
@@ -343,23 +344,23 @@ fn first_rows(file: &SourceFile, most: usize) -> Result<Vec<Value>, UnreadableFi
 }
 
 /// Returns the beginning of a text up to the first invalid UTF-8.
-fn valid_beginning(head: &[u8]) -> String {
+fn valid_utf8_prefix(head: &[u8]) -> String {
     let head = &head[..head.len().min(HEAD_SIZES[0].0)];
     let valid = head.utf8_chunks().next();
     valid.map_or(String::new(), |chunk| chunk.valid().to_owned())
 }
 
-/// Reads the objects of whole lines, bare or the data of events. Returns them and whether there are more.
+/// Reads the objects of complete lines, bare or in server-sent events. Also returns whether there are more lines.
 ///
-/// A bare object is at the start of its line. Any other object is part of a document.
-fn read_lines(head: &FileHead) -> (Vec<Value>, bool) {
-    let mut frames = Frames::new(true, HEAD_SIZES[head.step].0);
+/// A bare object begins at the start of its line. Any other object is part of a document.
+fn read_line_objects(head: &FileHead) -> (Vec<Value>, bool) {
+    let mut frames = Frames::new(true, HEAD_SIZES[head.size].0);
     let mut lines = head.bytes.split_inclusive(|byte| *byte == b'\n');
     let mut values = Vec::new();
     while values.len() < head.max_records()
         && let Some(line) = lines.next()
     {
-        if !head.whole && !line.ends_with(b"\n") {
+        if !head.is_whole && !line.ends_with(b"\n") {
             break;
         }
         let part = line.first().is_some_and(|byte| byte.is_ascii_whitespace());
@@ -379,32 +380,32 @@ fn read_lines(head: &FileHead) -> (Vec<Value>, bool) {
     (values, more)
 }
 
-/// Returns whether a text without a readable object begins as server-sent events do.
-fn begins_event(begin: &[u8]) -> bool {
+/// Returns whether a text without a readable object begins with a server-sent event.
+fn begins_with_event(begin: &[u8]) -> bool {
     let data = begin.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
     data.is_some_and(|data| data.starts_with(b"{") || data.starts_with(b"[DONE]"))
 }
 
-/// Reads a document, or a line that is longer than the head.
-fn read_document(begin: &[u8], most: usize, source: &mut SourceHead) {
-    source.list = begin.starts_with(b"[");
+/// Reads the head of a document, or of a line that is longer than the head.
+fn read_document(begin: &[u8], max_rows: usize, source: &mut SourceHead) {
+    source.is_list = begin.starts_with(b"[");
     let one_line = !begin.trim_ascii_end().contains(&b'\n');
-    source.shape = if one_line && !source.list {
+    source.shape = if one_line && !source.is_list {
         FileShape::Lines
     } else {
         FileShape::Document
     };
     source.values = match complete_json(begin) {
         Some(Value::Array(items)) => {
-            source.more = items.len() > most;
-            items.into_iter().take(most).collect()
+            source.has_more = items.len() > max_rows;
+            items.into_iter().take(max_rows).collect()
         }
         Some(value) => vec![value],
         None => Vec::new(),
     };
 }
 
-/// Completes a JSON value that is cut off, after its last whole field or element.
+/// Parses JSON that is cut off, up to its last complete field or element.
 fn complete_json(begin: &[u8]) -> Option<Value> {
     let mut open: Vec<u8> = Vec::new();
     let mut cut = (0, Vec::new());

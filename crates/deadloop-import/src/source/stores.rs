@@ -1,28 +1,30 @@
-//! [`agent_stores`]: the places of agents' sessions on this machine.
+//! [`agent_stores`]: where agents store sessions on this machine.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// An existing store of sessions of one agent.
+/// An existing session store of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentStore {
-    /// The agent's name for people.
+    /// Name of the agent, for display.
     pub agent: &'static str,
-    /// The folder or file with its sessions. Some agents use a database.
+    /// Folder or database file of the sessions.
     pub path: PathBuf,
 }
 
-/// The places on Linux and macOS, from each agent's documentation: the agent, the path below the home folder, and
-/// optionally the variable that names another folder with the path below that folder.
-const STORES: &str = include_str!("stores.txt");
+/// Session stores on Linux and macOS, from each agent's documentation.
+///
+/// A line has the agent and the path below the home folder. Optionally it also has an environment variable that names
+/// another folder, and the path below that folder.
+const AGENT_STORES: &str = include_str!("stores.txt");
 
-/// The list of Crush's projects. Each project has a database.
+/// The list of Crush's projects, each with a database.
 const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 
-/// Finds the existing stores of agents below a home folder.
+/// Finds the existing session stores of agents below a home folder.
 ///
-/// `variable` returns the value of an environment variable. Some agents take the place from a variable.
+/// `variable` returns the value of an environment variable, which may move a store.
 pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
     let mut add = |agent: &'static str, path: PathBuf| {
@@ -30,7 +32,7 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
             found.push(AgentStore { agent, path });
         }
     };
-    for store in STORES.lines() {
+    for store in AGENT_STORES.lines() {
         let mut parts = store.split(" | ");
         let (Some(agent), Some(below)) = (parts.next(), parts.next()) else {
             continue;
@@ -45,7 +47,7 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
     found
 }
 
-/// Returns the databases of Crush's projects. Empty without the list of projects.
+/// Returns the databases of Crush's projects. Empty if the list of projects does not exist.
 fn crush_projects(list: &Path) -> Vec<PathBuf> {
     let text = std::fs::read(list).unwrap_or_default();
     let list: Value = serde_json::from_slice(&text).unwrap_or_default();

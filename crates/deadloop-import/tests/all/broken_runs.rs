@@ -1,5 +1,5 @@
-//! Runs of agents as they come in broken: calls without results, results without calls, ids that come
-//! again, arguments that are no JSON, huge results, very many calls. All of it is kept, in bounded time.
+//! Import of broken runs: calls without results, results without calls, repeated ids, arguments that are not JSON, huge
+//! results, and very many calls. All of them are kept, in bounded time.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use crate::kit;
@@ -31,7 +31,7 @@ fn result(id: &str, output: &str) -> String {
     item(json!({"type": "function_call_output", "call_id": id, "output": output}))
 }
 
-/// The numbers of calls and of results.
+/// Returns the numbers of calls and of results.
 fn counts(entry: &Entry) -> (usize, usize) {
     let events = &entry.transcript.events;
     let count = |is: fn(&Body) -> bool| events.iter().filter(|event| is(&event.body)).count();
@@ -83,8 +83,8 @@ fn a_line_that_cannot_be_used_costs_no_other() {
     assert_eq!(counts(&entries[0]), (1, 1));
 }
 
-/// Each call is joined to what it belongs to by name, not by looking through all of them: twice as many
-/// take twice as long. A test does not time it, and would not end if it were otherwise.
+/// Results are matched to calls by id, in linear time. The test does not measure the time, but would not end in
+/// quadratic time.
 #[test]
 fn very_many_calls_are_read() {
     const CALLS: usize = 100_000;

@@ -1,5 +1,5 @@
-//! Databases of agents as they lie there: with a log, while they are written, damaged, or of another
-//! program. Nothing is written beside them.
+//! Import of agents' databases: with a log, during writes, damaged, or of another program. No file is written next to
+//! them.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use deadloop_import::options::ImportOptions;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-/// A copy of a sample in a folder of its own.
+/// Copies a sample to a new folder.
 fn sample(name: &str) -> (TempDir, PathBuf) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/import");
     let dir = tempfile::tempdir().unwrap();
@@ -19,7 +19,7 @@ fn sample(name: &str) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// What an import gives, and that it left the folder as it was, byte for byte.
+/// Imports a path, and checks that its folder is unchanged.
 fn import(path: &Path, from: Option<&str>) -> (Vec<Entry>, Vec<Problem>) {
     let before = listing(path);
     let options = ImportOptions {
@@ -40,8 +40,8 @@ fn import(path: &Path, from: Option<&str>) -> (Vec<Entry>, Vec<Problem>) {
     (entries, problems)
 }
 
-/// The files of the folder that a path is in, and what they hold. The index of a log is memory that a
-/// process shares with itself: of it only that it is there.
+/// Lists the files in the folder of a path, with their content. The index of a log is shared memory, so its content is
+/// omitted.
 fn listing(path: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let folder = std::fs::read_dir(path.parent().unwrap()).unwrap();
     let files = folder.map(|file| file.unwrap().path());
@@ -66,7 +66,7 @@ fn one(problems: &[Problem]) -> String {
 const MORE: &str = "INSERT INTO messages (id, session_id, role, parts, created_at, updated_at)
     VALUES (?1, 's1', 'assistant', '[{\"type\":\"text\",\"data\":{\"text\":\" And so on.\"}}]', 1764000009, 0)";
 
-/// A sample that is kept with a log, and has a change that stands in the log alone.
+/// A sample with a log that contains the last change.
 fn logged() -> (TempDir, PathBuf, Connection) {
     let (dir, path) = sample("crush.db");
     let writer = Connection::open(&path).unwrap();
@@ -172,7 +172,7 @@ fn a_broken_row_costs_that_row_alone() {
     assert!(told[1].contains(&format!("crush.db/s1:{utf8}")), "{told:?}");
 }
 
-/// Of a hundred sessions, one of which is too large for the others to be held beside it, each is given.
+/// All of a hundred sessions are imported, even if one is too large to be in memory with the others.
 #[test]
 fn sessions_come_one_at_a_time_in_their_order() {
     let (_dir, path) = sample("crush.db");

@@ -1,5 +1,6 @@
-//! Recordings that people have, one of a kind (`tests/formats/found`): what is made of each stands in `right.txt`, and no
-//! text is somebody else's. `BLESS=1 cargo test -p deadloop-import --test all found` writes `right.txt` anew; read it.
+//! Import of recordings as users have them (`tests/formats/found`), compared with `right.txt`. All texts are attributed
+//! to the right speaker. `BLESS=1 cargo test -p deadloop-import --test all found` rewrites `right.txt`, which has to be
+//! reviewed.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use deadloop_import::options::ImportOptions;
 
 const FOUND: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/formats/found");
 
-/// The files, those of folders too.
+/// Lists the files of a folder and its subfolders.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -26,7 +27,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths.into_iter().flat_map(of).collect()
 }
 
-/// The transcripts of a file, and what makes its format certain.
+/// Imports a file. Also returns the reason for its format.
 fn read(file: &Path) -> (String, Vec<Entry>) {
     let files = [file.to_path_buf()];
     let mut import = Import::new(&files, ImportOptions::default()).unwrap();
@@ -35,7 +36,7 @@ fn read(file: &Path) -> (String, Vec<Entry>) {
     (format, entries)
 }
 
-/// What was made of a file, in a line.
+/// Describes the transcripts of a file in one line.
 fn told(name: &str, format: &str, entries: &[Entry]) -> String {
     let events = || entries.iter().flat_map(|entry| &entry.transcript.events);
     let chars = |of: fn(&Body) -> bool| {
@@ -67,7 +68,7 @@ fn told(name: &str, format: &str, entries: &[Entry]) -> String {
     )
 }
 
-/// A word, and whether an event is of the speaker in whose texts alone it stands.
+/// A word, and a test for the events of the only speaker whose texts contain it.
 type Mark = (&'static str, fn(&Body) -> bool);
 
 const MARKS: [Mark; 5] = [

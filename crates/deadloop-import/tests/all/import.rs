@@ -1,8 +1,8 @@
-//! Every format of the registry, on every sample of `tests/formats/import`: its transcripts are the expected ones, its
-//! content alone identifies it, its transcripts are the same after a round trip, and no damage to it causes a panic or
-//! an uncounted loss. A new format is under all of it by its sample.
+//! Import of every sample in `tests/formats/import`: the transcripts are the expected ones, the format is recognized, a
+//! round trip preserves the transcripts, and damage causes neither panics nor uncounted losses. A new format is tested
+//! by its sample.
 //!
-//! `BLESS=1 cargo test -p deadloop-import --test all import` writes the expected transcripts anew.
+//! `BLESS=1 cargo test -p deadloop-import --test all import` rewrites the expected transcripts.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test")]
 
 use crate::kit;
@@ -17,7 +17,7 @@ use kit::{gzip, zst};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What an import came to.
+/// The result of an import.
 struct Imported {
     entries: Vec<Entry>,
     problems: Vec<Problem>,
@@ -25,7 +25,7 @@ struct Imported {
     formats: Vec<&'static str>,
     losses: BTreeMap<String, u64>,
     warned: u64,
-    /// Files of folders that were passed over, by kind.
+    /// Skipped files of folders, by kind.
     passed: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ fn import_with(paths: &[PathBuf], options: ImportOptions) -> Imported {
 }
 
 impl Imported {
-    /// What came in is used or rejected, and every rejection is told once with its place.
+    /// Checks that all input is used or rejected, and that every rejection is reported once with its place.
     fn is_conserved(&self) {
         let counts = [
             self.counts.files,
@@ -89,7 +89,7 @@ impl Imported {
         }
     }
 
-    /// What was made of each id, without where it stood.
+    /// Returns the transcripts by id, without their places.
     fn told(&self) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.jsonl");
@@ -98,7 +98,7 @@ impl Imported {
         text.split_inclusive('\n').map(str::to_owned).collect()
     }
 
-    /// What was made of each id and what was left out, held against the file of that name in `expected` beside the sample.
+    /// Compares the transcripts and losses with the expected file next to the sample.
     fn differs_from_expected(&self, sample: &Path) -> Option<String> {
         let losses = self.losses.iter();
         let losses = losses.map(|(path, n)| format!("left out: {path} {n}\n"));
@@ -140,7 +140,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats/import")
 }
 
-/// Every sample: its format, and where it is. A folder is one sample.
+/// Lists all samples with their formats. A folder is one sample.
 fn samples() -> Vec<(&'static str, PathBuf)> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder())
         .unwrap()
@@ -168,7 +168,7 @@ fn samples() -> Vec<(&'static str, PathBuf)> {
         .collect()
 }
 
-/// Samples that are one file of text, which damage can be done to.
+/// Lists the samples that are a single text file, for damage.
 fn texts() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
     let files = samples().into_iter().filter(|(_, path)| path.is_file());
     files
@@ -176,12 +176,12 @@ fn texts() -> Vec<(&'static str, PathBuf, Vec<u8>)> {
         .collect()
 }
 
-/// A damaged sample, under the name of the sample.
+/// Writes a damaged sample under the name of the sample.
 fn damaged(path: &Path, bytes: &[u8]) -> (TempDir, PathBuf) {
     kit::file(path.file_name().unwrap().to_str().unwrap(), bytes)
 }
 
-/// What has to be said of a format so that its files are read: a text is never guessed.
+/// Returns the format that has to be named for its files. Plain text is never recognized.
 fn asked(format: &'static str) -> Option<&'static str> {
     (format == "text").then_some(format)
 }
@@ -231,7 +231,7 @@ fn every_sample_becomes_what_is_expected() {
     assert_eq!(wrong, [""; 0], "BLESS=1 writes them anew, then read them");
 }
 
-/// The formats of `examples/formats`, each on its sample of `tests/formats/examples`.
+/// The formats of `examples/formats` read their samples in `tests/formats/examples`.
 #[test]
 fn the_examples_of_formats_read_their_samples() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -280,7 +280,7 @@ fn what_is_written_is_read_again() {
     }
 }
 
-/// Fuzzing found it first: two counts of tokens whose sum no `u64` holds.
+/// Two token counts whose sum overflows a `u64` (found by fuzzing).
 #[test]
 fn numbers_beyond_all_counts_do_no_harm() {
     let number = regex::Regex::new(r#"([:\[, "])(-?[0-9]+(\.[0-9]+)?)([,\]} \n"])"#).unwrap();
@@ -317,8 +317,7 @@ fn packing_makes_no_difference() {
     }
 }
 
-/// Whether all that a transcript says is said by the other, up to where that one was cut. A tag that
-/// was cut is text.
+/// Returns whether the content of a cut transcript is a prefix of the whole one. A cut tag counts as text.
 fn begins(cut: &Entry, whole: &Entry) -> bool {
     let tags = ["<think>", "</think>"];
     let beginning = |cut: &str, whole: &str| {
@@ -332,8 +331,7 @@ fn begins(cut: &Entry, whole: &Entry) -> bool {
     beginning(&cut.reasoning(), &whole.reasoning()) && beginning(&cut.answer(), &whole.answer())
 }
 
-/// A file that was cut says nothing that the whole one does not, and whatever came of records before
-/// the cut is there: with every byte the same or more.
+/// A cut file has no content that the whole file lacks. With each further byte, its content stays the same or grows.
 #[test]
 fn truncated_samples_give_what_came_before() {
     let mut wrong = Vec::new();
@@ -363,7 +361,7 @@ fn truncated_samples_give_what_came_before() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// Fails if a damaged file gave neither a transcript nor a problem.
+/// Checks that a damaged file yields a transcript or a problem.
 fn assert_told(there: &Imported, path: &Path, from: Option<&str>, bytes: &[u8]) {
     assert!(
         !there.problems.is_empty() || there.counts.transcripts.seen > 0,
@@ -373,8 +371,8 @@ fn assert_told(there: &Imported, path: &Path, from: Option<&str>, bytes: &[u8]) 
     );
 }
 
-/// Every damage is either told as a problem or does no harm where no format is named; nothing panics, and counts hold (as
-/// [`import`] asserts). [`nothing_is_lost_in_silence`] names the format.
+/// Without a named format, damage is reported as a problem or has no effect. Nothing panics, and the counts are
+/// consistent (as [`import`] checks).
 #[test]
 fn damaged_samples_are_told() {
     for (_, path, bytes) in texts() {
@@ -385,7 +383,7 @@ fn damaged_samples_are_told() {
     }
 }
 
-/// What is in transcripts, in bytes: texts, arguments and results.
+/// Returns the size of the texts, arguments and results of transcripts, in bytes.
 fn held(entries: &[Entry]) -> usize {
     use deadloop_corpus::Body;
     let events = entries.iter().flat_map(|entry| &entry.transcript.events);
@@ -398,7 +396,7 @@ fn held(entries: &[Entry]) -> usize {
     of.sum()
 }
 
-/// Bytes that a damage took away: those between what is the same at the beginning and at the end.
+/// Returns the number of bytes between the common prefix and the common suffix of the whole file.
 fn taken(whole: &[u8], damaged: &[u8]) -> usize {
     let same = |one: &mut dyn Iterator<Item = (&u8, &u8)>| one.take_while(|(a, b)| a == b).count();
     let begin = same(&mut whole.iter().zip(damaged));
@@ -406,8 +404,8 @@ fn taken(whole: &[u8], damaged: &[u8]) -> usize {
     whole.len().saturating_sub(begin + end)
 }
 
-/// What more than the damage itself is missing is told: by a problem, a warning, a count of what was left
-/// out, or of what held nothing.
+/// Content that is missing beyond the damage itself is reported by a problem, a warning, or a count of losses or empty
+/// items.
 #[test]
 fn nothing_is_lost_in_silence() {
     // A name of a field that is spoilt takes the quotes, commas and escapes around its value with it.
@@ -449,7 +447,7 @@ fn nothing_is_lost_in_silence() {
     assert_eq!(silent, [""; 0]);
 }
 
-/// All strings of a value, with the names of the fields that they stand in.
+/// Collects all strings of a value, with their field names.
 fn strings<'v>(value: &'v Value, at: &mut Vec<&'v str>, each: &mut dyn FnMut(&[&str], &'v str)) {
     match value {
         Value::String(text) => each(at, text),
@@ -470,8 +468,7 @@ fn strings<'v>(value: &'v Value, at: &mut Vec<&'v str>, each: &mut dyn FnMut(&[&
     }
 }
 
-/// Every text of a sample, as a reader finds it that knows no format, is in its transcripts, or a field around it is named
-/// among what was left out.
+/// Every text of a sample, found without knowledge of the format, is in its transcripts or in a reported loss.
 #[test]
 fn every_text_of_a_source_is_there_or_named() {
     // Texts that are there in other words: JSON in texts, what names a group, what repeats a call or a result.
@@ -556,7 +553,7 @@ fn every_text_of_a_source_is_there_or_named() {
     assert_eq!(silent, [""; 0]);
 }
 
-/// Ways to spoil a file.
+/// Returns damaged versions of a file.
 fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     let step = (bytes.len() / 20).max(1);
@@ -607,8 +604,7 @@ const FLIPS: [(&str, &str); 9] = [
     ("e", "\\u0065\\ud83d"),
 ];
 
-/// Every byte of a table as others: polars, which trusts what a file says of its sizes, is shown none
-/// that cannot be.
+/// Every byte of a table is changed. polars trusts the sizes in a file, so it must not see impossible ones.
 #[test]
 fn no_spoilt_byte_of_a_table_ends_the_import() {
     let path = folder().join("table-messages.parquet");
@@ -626,7 +622,7 @@ fn no_spoilt_byte_of_a_table_ends_the_import() {
     }
 }
 
-/// A bad record between good ones costs that record alone.
+/// An invalid record does not affect its neighbours.
 #[test]
 fn a_bad_line_costs_no_other() {
     for (format, path, bytes) in texts() {
@@ -645,7 +641,7 @@ fn a_bad_line_costs_no_other() {
     }
 }
 
-/// A log that was cut inside an emoji is read, and a warning names the line.
+/// A log that was cut inside an emoji is read, with a warning for the line.
 #[test]
 fn half_an_emoji_is_read_and_named() {
     let dir = tempfile::tempdir().unwrap();
@@ -704,7 +700,7 @@ fn a_folder_is_walked() {
     assert_eq!(there.problem_lines(), told);
 }
 
-/// Of nobody but the model anything is an answer or a thought; what it said and thought is found.
+/// Only texts of the model are answers or reasoning, and all of them are found.
 #[test]
 fn the_words_of_others_are_never_a_models() {
     const WORDS: [&str; 2] = ["USERTEXT", "TOOLTEXT"];
@@ -745,7 +741,7 @@ fn the_words_of_others_are_never_a_models() {
     assert_eq!(wrong, [""; 0]);
 }
 
-/// An event log beside messages, and a role that nobody knows: each such line is named, and is no answer of the model.
+/// Lines of an event log, or with an unknown role, are reported and are no answers of the model.
 #[test]
 fn what_is_no_message_and_who_is_unknown_are_nobodys_words() {
     let lines = [
@@ -770,7 +766,7 @@ fn what_is_no_message_and_who_is_unknown_are_nobodys_words() {
     assert_eq!(answer, "ASSISTANT I look.ASSISTANT It is there.");
 }
 
-/// A file in which nothing of a model is stops an import, and says what it held.
+/// A file without model output is an error that describes the content.
 #[test]
 fn a_file_without_anything_of_a_model_is_a_problem() {
     let user =
@@ -802,7 +798,7 @@ fn a_file_without_anything_of_a_model_is_a_problem() {
     }
 }
 
-/// A column that is asked for and that no record has is told, with the one that was meant.
+/// A requested column that no record has is reported, with a suggestion.
 #[test]
 fn a_mistyped_column_is_told() {
     let text = "id,thoughts,reply,why\n1,so,yes,stop\n2,so,no,stop\n";
@@ -845,7 +841,7 @@ fn a_mistyped_column_is_told() {
     }
 }
 
-/// A session is told however late the first line stands that tells it.
+/// A session is recognized even if its first typical line comes late.
 #[test]
 fn detection_reads_as_far_as_it_needs() {
     let summary = "{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"u\"}\n";
@@ -870,7 +866,7 @@ fn detection_reads_as_far_as_it_needs() {
     }
 }
 
-/// Arguments may be JSON in a string, however deep: they stay as the model wrote them.
+/// Arguments may be JSON in a string, at any depth, and are kept as the model wrote them.
 #[test]
 fn arguments_stay_as_they_were_written_however_deep() {
     for depth in [1, 120, 127, 100_000] {
@@ -897,7 +893,7 @@ fn arguments_stay_as_they_were_written_however_deep() {
     }
 }
 
-/// What a session log says where its end was not recorded, or a chunk of it cannot be read.
+/// Warnings on a session log without an end, or with an unreadable chunk.
 #[test]
 fn a_stream_without_its_end_or_with_a_gap_is_marked() {
     let path = folder().join("agent.sse");
@@ -917,7 +913,7 @@ fn a_stream_without_its_end_or_with_a_gap_is_marked() {
     assert_eq!([0, 1, 2].map(gaps), [true, true, false]);
 }
 
-/// Chunks with ids, in order, as a stream without roles and without an end.
+/// Creates a stream of chunks with ids, without roles and without an end.
 fn chunks(parts: &[(&str, &str)]) -> String {
     let chunk = |(id, text): &(&str, &str)| {
         format!(
@@ -927,10 +923,10 @@ fn chunks(parts: &[(&str, &str)]) -> String {
     parts.iter().map(chunk).collect()
 }
 
-/// An id that comes once names no response; one that comes again does.
+/// An id identifies a response only if it occurs more than once.
 #[test]
 fn ids_cut_a_stream_only_where_they_name_responses() {
-    /// Pieces with their ids, and the texts that they make.
+    /// Pieces with their ids, and the expected texts.
     type Case<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
     let cases: [Case<'_>; 6] = [
         (&[("1", "a"), ("2", "b"), ("3", "c")], &["abc"]),
@@ -964,7 +960,7 @@ fn ids_cut_a_stream_only_where_they_name_responses() {
     assert_eq!(there.entries[0].transcript.answer(), "x".repeat(500));
 }
 
-/// The schema of an agent server's events (seed 002): what is no such event is told with its line, and costs no other.
+/// Events of an agent server: other lines are reported, and do not affect their neighbours.
 #[test]
 fn an_event_that_breaks_its_schema_is_told() {
     let good = r#"{"event_type":"llm_chunk","agent_source":"a","timestamp":"2025-08-01T10:00:00","payload":{"data":"x"}}"#;
@@ -998,7 +994,7 @@ fn an_event_that_breaks_its_schema_is_told() {
     }
 }
 
-/// A line longer than any record may be is told, and costs no other.
+/// A line beyond the maximum length is reported, and does not affect its neighbours.
 #[test]
 fn a_huge_line_costs_no_other() {
     let good = "{\"id\":\"a\",\"choices\":[{\"message\":{\"content\":\"x\"}}]}\n";

@@ -1,4 +1,4 @@
-//! A user's own format: the example of the README, and files that describe no format.
+//! Formats of the user: the example of the README, and files that do not describe a format.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ const LOG: &str = r#"{"session":"s","at":"2026-01-02T03:04:05Z","kind":"ask","te
 {"session":"t","at":"2026-01-02T03:05:01Z","kind":"heartbeat"}
 "#;
 
-/// The file of the README.
+/// The format file in the README.
 fn example() -> &'static str {
     let readme = include_str!("../../README.md");
     let (_, begun) = readme.split_once("```toml\n").unwrap();
     begun.split_once("```").unwrap().0
 }
 
-/// The import of the log by a format, both in this folder.
+/// Imports the log with a format file of the same folder.
 fn import(folder: &Path, format: &str, fields: ImportFields) -> Result<Import, String> {
     let paths = ["mine.toml", "log.jsonl"].map(|name| folder.join(name));
     std::fs::write(&paths[0], format).unwrap();

@@ -1,9 +1,9 @@
 //! Faults of text: empty answers, control text and cuts.
 
-use super::DamageDraws;
+use super::DamageRng;
 
-/// Control marks that servers sometimes leave in text.
-const CONTROL_MARKS: &[&str] = &[
+/// Control tokens that servers sometimes leave in text.
+const CONTROL_TOKENS: &[&str] = &[
     "<|im_end|>",
     "<|channel|>commentary",
     "<|end|>",
@@ -11,29 +11,29 @@ const CONTROL_MARKS: &[&str] = &[
     "<|endoftext|>",
 ];
 
-const PSEUDO_ZH: &[&str] = &[
+const ACKS_ZH: &[&str] = &[
     "好的，收到您的指令。",
     "我将按照您的要求进行分析。",
     "请稍候。",
 ];
-const PSEUDO_EN: &[&str] = &[
+const ACKS_EN: &[&str] = &[
     "Understood, I will get started.",
     "I will follow your instructions.",
     "One moment, please.",
 ];
-const DONE_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
-const DONE_EN: &[&str] = &["I'm done", "I am done", "that's all"];
+const CONFIRM_ZH: &[&str] = &["我选好了", "选好了", "我好了"];
+const CONFIRM_EN: &[&str] = &["I'm done", "I am done", "that's all"];
 
-/// Inserts control marks, but never inside a tag.
-pub(super) fn insert_control(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
+/// Inserts control tokens, but never inside a tag.
+pub(super) fn insert_control(intact: &str, severity: usize, rng: &mut DamageRng) -> String {
     let mut text = intact.to_owned();
     for _ in 0..severity {
-        let at = draw.place(&text, 0, text.len());
+        let at = rng.char_boundary(&text, 0, text.len());
         let inside = text[..at]
             .rfind(['<', '>'])
             .is_some_and(|i| text[i..].starts_with('<'));
         let at = if inside { text.len() } else { at };
-        text.insert_str(at, draw.pick(CONTROL_MARKS).copied().unwrap_or(""));
+        text.insert_str(at, rng.choose(CONTROL_TOKENS).copied().unwrap_or(""));
     }
     text
 }
@@ -42,28 +42,27 @@ pub(super) fn insert_control(intact: &str, severity: usize, draw: &mut DamageDra
 pub(super) fn replace_by_acknowledgements(
     intact: &str,
     severity: usize,
-    draw: &mut DamageDraws,
+    rng: &mut DamageRng,
 ) -> String {
-    take_sentences(intact, severity, draw, [PSEUDO_ZH, PSEUDO_EN], false)
+    select_sentences(intact, severity, rng, [ACKS_ZH, ACKS_EN], false)
 }
 
 /// Replaces the text by confirmations in the same language.
 pub(super) fn replace_by_confirmations(
     intact: &str,
     severity: usize,
-    draw: &mut DamageDraws,
+    rng: &mut DamageRng,
 ) -> String {
-    take_sentences(intact, severity, draw, [DONE_ZH, DONE_EN], true)
+    select_sentences(intact, severity, rng, [CONFIRM_ZH, CONFIRM_EN], true)
 }
 
-/// Returns `severity` sentences in the language of the text. They start at a random sentence of the list if `any` is
-/// set, otherwise at the first.
-fn take_sentences(
+/// Returns `severity` sentences in the language of the text, from a random sentence on if `random`.
+fn select_sentences(
     intact: &str,
     severity: usize,
-    draw: &mut DamageDraws,
+    rng: &mut DamageRng,
     lists: [&[&str]; 2],
-    any: bool,
+    random: bool,
 ) -> String {
     let chinese = intact
         .chars()
@@ -73,7 +72,7 @@ fn take_sentences(
     } else {
         (lists[1], " ")
     };
-    let from = if any { draw.below(list.len()) } else { 0 };
+    let from = if random { rng.below(list.len()) } else { 0 };
     let sentences: Vec<&str> = list
         .iter()
         .cycle()
@@ -85,8 +84,8 @@ fn take_sentences(
 }
 
 /// Cuts off the end of the text.
-pub(super) fn cut_end(intact: &str, severity: usize, draw: &mut DamageDraws) -> String {
-    let missing = 1 + draw.below(intact.chars().count() * severity / 4);
+pub(super) fn cut_end(intact: &str, severity: usize, rng: &mut DamageRng) -> String {
+    let missing = 1 + rng.below(intact.chars().count() * severity / 4);
     let end = intact
         .char_indices()
         .rev()

@@ -1,28 +1,28 @@
-//! Faults of thinking: damage to `<think>…</think>` before an answer.
+//! Reasoning faults: damage to `<think>…</think>` before an answer.
 //!
-//! A text without a whole block stays as it is.
+//! A text without a complete block remains unchanged.
 
-const OPEN: &str = "<think>";
-const CLOSE: &str = "</think>";
+const OPENING_TAG: &str = "<think>";
+const CLOSING_TAG: &str = "</think>";
 
 /// Splits a text into the parts before, inside and after the block.
 fn split_block(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once(OPEN)?;
-    let (inside, after) = rest.split_once(CLOSE)?;
+    let (before, rest) = text.split_once(OPENING_TAG)?;
+    let (inside, after) = rest.split_once(CLOSING_TAG)?;
     Some((before, inside, after))
 }
 
 /// Removes the closing tag.
 pub(super) fn remove_closing(intact: &str) -> String {
     split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
-        format!("{before}{OPEN}{inside}{after}")
+        format!("{before}{OPENING_TAG}{inside}{after}")
     })
 }
 
 /// Removes the opening tag.
 pub(super) fn remove_opening(intact: &str) -> String {
     split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
-        format!("{before}{inside}{CLOSE}{after}")
+        format!("{before}{inside}{CLOSING_TAG}{after}")
     })
 }
 
@@ -30,13 +30,13 @@ pub(super) fn remove_opening(intact: &str) -> String {
 pub(super) fn repeat_opening(intact: &str, severity: usize) -> String {
     split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         format!(
-            "{before}{}{inside}{CLOSE}{after}",
-            OPEN.repeat(1 + severity)
+            "{before}{}{inside}{CLOSING_TAG}{after}",
+            OPENING_TAG.repeat(1 + severity)
         )
     })
 }
 
-/// Moves the first chars of the answer before the block.
+/// Moves the first chars of the answer to before the block.
 pub(super) fn move_answer_start(intact: &str, severity: usize) -> String {
     split_block(intact).map_or(intact.to_owned(), |(before, inside, after)| {
         let end = after
@@ -44,11 +44,11 @@ pub(super) fn move_answer_start(intact: &str, severity: usize) -> String {
             .nth(4 * severity)
             .map_or(after.len(), |(at, _)| at);
         let (first, rest) = after.split_at(end);
-        format!("{before}{first}{OPEN}{inside}{CLOSE}{rest}")
+        format!("{before}{first}{OPENING_TAG}{inside}{CLOSING_TAG}{rest}")
     })
 }
 
-/// Removes the closing tag if another tag follows it, perhaps after blanks.
+/// Removes the closing tag if another tag follows, so that a tool call moves into the block.
 pub(super) fn move_tool_inside(intact: &str) -> String {
     match split_block(intact) {
         Some((_, _, after)) if after.trim_start().starts_with('<') => remove_closing(intact),

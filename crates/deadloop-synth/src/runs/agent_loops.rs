@@ -1,97 +1,99 @@
-//! Reported loops of recent agents, whose copies differ without progress.
+//! Loops reported for recent agents, whose copies differ without progress.
 
 use serde_json::{Value as Json, json};
 
-use super::host::{HostTurn, one_call};
-use super::loops::{PlantedLoop, draw_call_place, draw_place, last_turns};
-use super::rewording::grow;
-use super::{Draw, DrawSpec};
+use super::host::{HostTurn, call_turn};
+use super::loops::{InsertedLoop, choose_call_turn, choose_turn, last_fresh_turns};
+use super::rewording::repeat_text;
+use super::{DrawInput, LoopDraw};
 use crate::planted_loops::Rng;
 use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, RecordedEvent};
 
-/// Draws a line of words that differs from any other.
-fn draw_line(words: usize, rng: &mut Rng) -> String {
+/// Draws a line of random words.
+fn draw_random_line(words: usize, rng: &mut Rng) -> String {
     const WORDS: [&str; 24] = [
         "account", "branch", "careful", "column", "delivery", "evening", "garden", "harbour",
         "index", "kitchen", "lantern", "letter", "market", "meadow", "number", "office", "quiet",
         "record", "season", "signal", "station", "summer", "valley", "window",
     ];
-    let drawn = (0..words).filter_map(|_| rng.pick(&WORDS).copied());
+    let drawn = (0..words).filter_map(|_| rng.choose(&WORDS).copied());
     drawn.collect::<Vec<_>>().join(" ")
 }
 
-/// Draws a series of documents, each rejected with the same error.
-pub(crate) fn plant_rejected_writes(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+/// Inserts writes of different documents, each rejected with the same error.
+pub(crate) fn insert_rejected_writes(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     let place = |at: usize, places: &[usize]| places[at + 1] + 1;
-    let at = draw_place(spec, (place, |_| true), rng)?;
-    let text = spec.draw_text(rng)?.to_owned();
-    let count = spec.item.repeats.copies.draw(rng);
+    let at = choose_turn(input, (place, |_| true), rng)?;
+    let text = input.draw_text(rng)?.to_owned();
+    let count = input.item.repeats.copies.draw(rng);
     let one = |_| {
         let (title, note) = (rng.between(2, 4), rng.between(8, 20));
-        let body = json!({"title": draw_line(title, rng), "text": draw_line(note, rng)});
+        let body =
+            json!({"title": draw_random_line(title, rng), "text": draw_random_line(note, rng)});
         let arguments = json!({"method": "POST", "path": "/v1/documents", "body": body});
-        one_call("http_request", arguments, &text, true)
+        call_turn("http_request", arguments, &text, true)
     };
-    Ok(PlantedLoop {
-        onset: spec.host.places()[at + 1] + 1,
-        ..PlantedLoop::of_calls(spec.host, at, 0, (0..count).map(one).collect())
+    Ok(InsertedLoop {
+        onset: input.host.call_offsets()[at + 1] + 1,
+        ..InsertedLoop::of_calls(input.host, at, 0, (0..count).map(one).collect())
     })
 }
 
-/// Draws reads of a file in overlapping windows. Each round starts some lines later than the one before. So no two
-/// calls are equal, but from the second round on every line was read before.
-pub(crate) fn plant_overlapping_windows(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let a_round = spec.item.repeats.period.draw(rng);
-    let rounds = spec.item.repeats.copies.draw(rng);
-    let place = |at: usize, places: &[usize]| places[at + 1] + a_round;
-    let at = draw_place(spec, (place, |_| true), rng)?;
+/// Inserts reads of a file in overlapping windows, where each round starts some lines later.
+///
+/// No two calls are equal, but from the second round on every line was read before.
+pub(crate) fn insert_overlapping_windows(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let calls_per_round = input.item.repeats.period.draw(rng);
+    let rounds = input.item.repeats.copies.draw(rng);
+    let place = |at: usize, places: &[usize]| places[at + 1] + calls_per_round;
+    let at = choose_turn(input, (place, |_| true), rng)?;
     let step = rng.between(2 * rounds, 2 * rounds + 20);
     let later = rng.between(1, (step - 1) / rounds);
-    let length = step * a_round - later;
+    let length = step * calls_per_round - later;
     let limit = step + rng.between(1, step / 2);
-    let numbered = |number| format!("{number}: {}.", draw_line(8, rng));
+    let numbered = |number| format!("{number}: {}.", draw_random_line(8, rng));
     let lines: Vec<String> = (1..=length).map(numbered).collect();
     let one = |number: usize| {
         let offset = number * step % length;
         let window = &lines[offset..length.min(offset + limit)];
         let arguments = json!({"path": "docs/handbook.md", "offset": offset + 1, "limit": limit});
-        one_call("read_file", arguments, &window.join("\n"), false)
+        call_turn("read_file", arguments, &window.join("\n"), false)
     };
-    let turns = (0..a_round * rounds).map(one).collect();
-    Ok(PlantedLoop {
-        onset: spec.host.places()[at + 1] + a_round,
-        ..PlantedLoop::of_calls(spec.host, at, 0, turns)
+    let turns = (0..calls_per_round * rounds).map(one).collect();
+    Ok(InsertedLoop {
+        onset: input.host.call_offsets()[at + 1] + calls_per_round,
+        ..InsertedLoop::of_calls(input.host, at, 0, turns)
     })
 }
 
-/// The minimum number of chars of a result that surely carries information.
+/// The minimum number of chars of a result that carries information.
 const MIN_INFORMATIVE_CHARS: usize = 30;
 
-/// Draws a growing command: each call holds one more copy of the command.
-pub(crate) fn plant_growing_command(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let turn = &last_turns(spec.host, at, 1)?[0];
-    let (_, arguments, result, _) = turn.pair().ok_or("no result")?;
+/// Inserts a growing command, which each call repeats once more than the previous call.
+pub(crate) fn insert_growing_command(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let (_, arguments, result, _) = turn.exchange().ok_or("no result")?;
     if result.chars().count() < MIN_INFORMATIVE_CHARS {
         return Err("a result that says nothing");
     }
-    let between = rng.pick(&[" && ", "; ", "\n"]).ok_or("no signs")?;
-    let count = spec.item.repeats.copies.draw(rng);
-    let all = (2..=count).map(|times| grow(arguments, times, between));
+    let between = rng.choose(&[" && ", "; ", "\n"]).ok_or("no signs")?;
+    let count = input.item.repeats.copies.draw(rng);
+    let all = (2..=count).map(|times| repeat_text(arguments, times, between));
     let all: Option<Vec<Json>> = all.collect();
     let all = all.ok_or("arguments without a text")?;
     let turns = all.iter();
     let turns = turns.map(|other| turn.clone().without_text().with_arguments(other));
-    Ok(PlantedLoop::of_calls(spec.host, at, 1, turns.collect()))
+    Ok(InsertedLoop::of_calls(input.host, at, 1, turns.collect()))
 }
 
-/// Draws rounds of the last calls, with the plan before each round and a compaction after it.
-pub(crate) fn plant_replans(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let period = spec.item.repeats.period.draw(rng);
-    let plan = spec.draw_text(rng)?;
-    let mut round = last_turns(spec.host, at, period)?.to_vec();
+/// Inserts rounds of the last calls, with the plan before each round and a compaction after it.
+pub(crate) fn insert_replans(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let period = input.item.repeats.period.draw(rng);
+    let plan = input.draw_text(rng)?;
+    let mut round = last_fresh_turns(input.host, at, period)?.to_vec();
     if let [first, others @ ..] = &mut round[..] {
         *first = first.clone().with_text(plan);
         for other in others {
@@ -105,19 +107,19 @@ pub(crate) fn plant_replans(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedL
     if let Some(last) = round.last_mut() {
         last.events.push(compaction);
     }
-    let mut kept = spec.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at + 1 - period..].clone_from_slice(&round);
-    let copies = spec.item.repeats.copies.draw(rng);
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| round.clone()).collect();
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         kept,
         period: Some(period),
-        ..PlantedLoop::of_calls(spec.host, at, period, turns)
+        ..InsertedLoop::of_calls(input.host, at, period, turns)
     })
 }
 
-/// Draws the same answer to several users.
-pub(crate) fn plant_same_answers(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+/// Inserts the same answer to different questions.
+pub(crate) fn insert_same_answers(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     const QUESTIONS: [&str; 10] = [
         "And what about the second order?",
         "Hello, I am the next in the queue: is the shop in Arlen open today?",
@@ -130,11 +132,11 @@ pub(crate) fn plant_same_answers(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Pla
         "Please translate the second paragraph.",
         "How many of them are there in all?",
     ];
-    let at = draw_place(spec, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = spec.draw_text(rng)?;
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
     let mut questions = QUESTIONS.to_vec();
     rng.shuffle(&mut questions);
-    let count = spec.item.repeats.copies.draw(rng);
+    let count = input.item.repeats.copies.draw(rng);
     let question = |number: usize| {
         let one = questions[number % questions.len()];
         match number / questions.len() {
@@ -142,7 +144,7 @@ pub(crate) fn plant_same_answers(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Pla
             again => format!("{one} ({})", again + 1),
         }
     };
-    let mut kept = spec.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     let user = |number: usize| RecordedEvent::new(Body::User(question(number)));
     kept[at].events.push(user(0));
     let one = |number: usize| {
@@ -152,19 +154,19 @@ pub(crate) fn plant_same_answers(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Pla
         }
         turn
     };
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         kept,
-        ..PlantedLoop::of_turns(spec.host, at, 1, (1..=count).map(one).collect())
+        ..InsertedLoop::of_turns(input.host, at, 1, (1..=count).map(one).collect())
     })
 }
 
-/// Draws turns of the host, with the same text before each call.
-pub(crate) fn plant_narration(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_place(spec, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = spec.draw_text(rng)?;
-    let count = spec.item.repeats.copies.draw(rng);
-    let works = |turn: &&HostTurn| turn.pair().is_some();
-    let own = spec.host.turns[at + 1..].iter().take(count);
+/// Inserts turns of the host with the same text before each call.
+pub(crate) fn insert_narration(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let count = input.item.repeats.copies.draw(rng);
+    let works = |turn: &&HostTurn| turn.exchange().is_some();
+    let own = input.host.turns[at + 1..].iter().take(count);
     let own = own.take_while(works);
     let said = |(number, turn): (usize, &HostTurn)| {
         let text = text.replace("{}", &(number + 1).to_string());
@@ -174,8 +176,8 @@ pub(crate) fn plant_narration(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Plante
     if turns.len() < count {
         return Err("too few calls behind a turn of the run");
     }
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         at: at + count,
-        ..PlantedLoop::of_turns(spec.host, at, 1, turns)
+        ..InsertedLoop::of_turns(input.host, at, 1, turns)
     })
 }

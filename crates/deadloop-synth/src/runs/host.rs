@@ -1,30 +1,30 @@
-//! Hosts: runs as turns, ready to be cut and repeated.
+//! [`HostRun`]: a run as turns, into which repetition is inserted.
 
 use serde_json::{Map, Value as Json};
 
-use super::{NoDraw, script};
+use super::{DrawResult, script};
 use crate::spec::Form;
 use deadloop_corpus::{Benign, Body, Entry, Reason, RecordedEvent, stream, tool_call, tool_result};
 
-/// A real run to plant into.
+/// A real run that may serve as a host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RealRun {
-    /// The id of the transcript.
+    /// Id of the transcript.
     pub id: String,
-    /// The model of the run.
+    /// Model of the run.
     pub model: String,
-    /// The group, whose runs must be in one split.
+    /// Group whose runs must be in one split.
     pub group: String,
-    /// The language. Empty if it was not recorded.
+    /// Language. Empty if it was not recorded.
     pub lang: String,
     /// The events.
     pub events: Vec<RecordedEvent>,
-    /// The harmless repetition in the run (`meta.benign`).
+    /// Harmless repetition in the run (`meta.benign`).
     pub benign: Vec<Benign>,
 }
 
 impl RealRun {
-    /// Returns the run of a transcript. `None` if it has no calls.
+    /// Returns the run of a transcript. `None` if the transcript has no calls.
     pub fn from_entry(entry: &Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
@@ -40,7 +40,7 @@ impl RealRun {
     }
 }
 
-/// Reads `meta.benign`. Invalid entries are left out.
+/// Reads `meta.benign`. Invalid entries are ignored.
 fn read_benign(meta: &Map<String, Json>) -> Vec<Benign> {
     let spans = meta.get("benign").and_then(Json::as_array);
     let one = |span: &Json| {
@@ -53,17 +53,17 @@ fn read_benign(meta: &Map<String, Json>) -> Vec<Benign> {
     spans.into_iter().flatten().filter_map(one).collect()
 }
 
-/// A turn. Its first event is the start of the turn, and a message of a user after the turn is its last event.
+/// A turn. Its first event is the start of the turn. A user message after the turn is its last event.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct HostTurn {
     pub(super) events: Vec<RecordedEvent>,
-    /// The reason, if the turn belongs to harmless repetition.
+    /// Reason of the harmless repetition that contains the turn.
     pub(super) benign: Option<Reason>,
     /// Whether the turn is the first of a harmless repetition.
-    pub(super) begins: bool,
+    pub(super) begins_benign: bool,
 }
 
-/// A call and its result: name, arguments, content and error.
+/// A call and its result: the name, the arguments, the content, and whether the tool failed.
 pub(super) type CallExchange<'a> = (&'a str, &'a Json, &'a str, Option<bool>);
 
 impl HostTurn {
@@ -75,15 +75,15 @@ impl HostTurn {
     }
 
     /// Returns the number of calls in the turn.
-    pub(super) fn calls(&self) -> usize {
+    pub(super) fn count_calls(&self) -> usize {
         let is_call = |event: &&RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         self.events.iter().filter(is_call).count()
     }
 
-    /// Returns the turn's call and result. `None` unless the turn has exactly one call with a result, without other
-    /// events between them.
-    pub(super) fn pair(&self) -> Option<CallExchange<'_>> {
-        let (mut call, mut heard) = (None, None);
+    /// Returns the call and its result. `None` unless the turn has exactly one call, directly followed by an uncut
+    /// result.
+    pub(super) fn exchange(&self) -> Option<CallExchange<'_>> {
+        let (mut call, mut result) = (None, None);
         for event in &self.events {
             match &event.body {
                 Body::ToolCall {
@@ -91,21 +91,21 @@ impl HostTurn {
                 } if call.is_none() => {
                     call = Some((name.as_str(), arguments));
                 }
-                Body::ToolResult { content, error, .. } if heard.is_none() && call.is_some() => {
+                Body::ToolResult { content, error, .. } if result.is_none() && call.is_some() => {
                     // A result that the recording has cut cannot be compared.
                     let whole = !event.rest.contains_key("sha256");
-                    heard = whole.then_some((content.as_str(), *error));
-                    heard?;
+                    result = whole.then_some((content.as_str(), *error));
+                    result?;
                 }
                 Body::Turn | Body::Reasoning(_) | Body::Answer(_) => {}
                 _ => return None,
             }
         }
-        let ((name, arguments), (content, error)) = (call?, heard?);
+        let ((name, arguments), (content, error)) = (call?, result?);
         Some((name, arguments, content, error))
     }
 
-    /// Returns the turn with another result of its call.
+    /// Returns the turn with a different result.
     pub(super) fn with_result(&self, text: &str, failed: Option<bool>) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
@@ -116,7 +116,7 @@ impl HostTurn {
         turn
     }
 
-    /// Returns the turn with other arguments.
+    /// Returns the turn with different arguments.
     pub(super) fn with_arguments(&self, other: &Json) -> Self {
         let mut turn = self.clone();
         for event in &mut turn.events {
@@ -135,7 +135,7 @@ impl HostTurn {
         self
     }
 
-    /// Returns the turn with `text` before its calls as its only text.
+    /// Returns the turn with `text` before its calls as the only text.
     pub(super) fn with_text(self, text: &str) -> Self {
         let mut turn = self.without_text();
         let at = turn.events.len().min(1);
@@ -144,31 +144,31 @@ impl HostTurn {
         turn
     }
 
-    pub(super) fn with_reason(mut self, reason: Reason, begins: bool) -> Self {
-        (self.benign, self.begins) = (Some(reason), begins);
+    pub(super) fn with_reason(mut self, reason: Reason, begins_benign: bool) -> Self {
+        (self.benign, self.begins_benign) = (Some(reason), begins_benign);
         self
     }
 }
 
-/// A run before planting.
+/// A run into which repetition is inserted.
 #[derive(Clone, Debug)]
 pub(crate) struct HostRun {
-    pub(super) from: String,
+    pub(super) source_id: String,
     pub(super) group: String,
-    /// The model. `None` for a script, which no model wrote.
+    /// Model of the run. `None` for a script, which no model wrote.
     pub(super) model: Option<String>,
     pub(super) lang: String,
-    /// The events before the first turn.
+    /// Events before the first turn.
     pub(super) head: Vec<RecordedEvent>,
     pub(super) turns: Vec<HostTurn>,
 }
 
 impl HostRun {
-    /// Converts a rendered form of class `run`.
-    pub(super) fn from_script(form: &Form, text: &str) -> Result<Self, NoDraw> {
+    /// Parses a rendered form of class `run`.
+    pub(super) fn from_script(form: &Form, text: &str) -> DrawResult<Self> {
         let (head, turns) = script::parse_script(text)?;
         Ok(Self {
-            from: format!("form/{}", form.name),
+            source_id: format!("form/{}", form.name),
             group: format!("form/{}", form.name),
             model: None,
             lang: form.lang().to_owned(),
@@ -177,14 +177,14 @@ impl HostRun {
         })
     }
 
-    /// Converts a real run. Times, tokens and places of its turns are left out, since planting makes them wrong.
+    /// Converts a real run. Times and token counts are dropped, since inserted turns make them wrong.
     pub(super) fn from_run(run: &RealRun) -> Self {
-        let begins: Vec<u64> = stream(&run.events)
+        let turn_starts: Vec<u64> = stream(&run.events)
             .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
             .map(|(number, _)| number)
             .collect();
         let mut host = Self {
-            from: run.id.clone(),
+            source_id: run.id.clone(),
             group: run.group.clone(),
             model: Some(run.model.clone()),
             lang: run.lang.clone(),
@@ -192,7 +192,7 @@ impl HostRun {
             turns: Vec::new(),
         };
         for (number, event) in (0_u64..).zip(&run.events) {
-            if begins.binary_search(&number).is_ok() {
+            if turn_starts.binary_search(&number).is_ok() {
                 host.turns.push(HostTurn::new());
             }
             let event = without_times(event);
@@ -208,35 +208,35 @@ impl HostRun {
     }
 
     /// Marks the turns whose calls all belong to harmless repetition.
-    fn mark_benign(&mut self, all: &[Benign]) {
-        let places = self.places();
+    fn mark_benign(&mut self, spans: &[Benign]) {
+        let places = self.call_offsets();
         for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
             let (start, end) = (place[0] as u64, place[1] as u64);
             let contains = |span: &&Benign| span.start <= start && end <= span.end;
-            if let Some(span) = all.iter().find(contains).filter(|_| start < end) {
-                (turn.benign, turn.begins) = (Some(span.reason), span.start == start);
+            if let Some(span) = spans.iter().find(contains).filter(|_| start < end) {
+                (turn.benign, turn.begins_benign) = (Some(span.reason), span.start == start);
             }
         }
     }
 
-    /// Returns the number of calls before each turn, and the number of all calls as the last entry.
-    pub(super) fn places(&self) -> Vec<usize> {
+    /// Returns the number of calls before each turn, followed by the total number of calls.
+    pub(super) fn call_offsets(&self) -> Vec<usize> {
         let mut places = vec![0];
         for turn in &self.turns {
-            places.push(places.last().unwrap_or(&0) + turn.calls());
+            places.push(places.last().unwrap_or(&0) + turn.count_calls());
         }
         places
     }
 
     /// Returns the number of turns with this call and result.
-    pub(super) fn count_turns(&self, pair: CallExchange<'_>) -> usize {
-        let same = |turn: &&HostTurn| turn.pair() == Some(pair);
+    pub(super) fn count_turns_with(&self, pair: CallExchange<'_>) -> usize {
+        let same = |turn: &&HostTurn| turn.exchange() == Some(pair);
         self.turns.iter().filter(same).count()
     }
 }
 
-/// Returns a turn with one call and its result.
-pub(super) fn one_call(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
+/// Creates a turn with one call and its result.
+pub(super) fn call_turn(name: &str, arguments: Json, result: &str, failed: bool) -> HostTurn {
     let mut turn = HostTurn::new();
     let call = tool_call(None, name, arguments);
     let result = tool_result(None, result, Some(failed));

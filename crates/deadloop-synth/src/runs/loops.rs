@@ -1,4 +1,4 @@
-//! Loops of calls and turns, planted after a turn of a host.
+//! Loops of calls and turns, inserted after a turn of a host.
 
 use std::collections::HashSet;
 
@@ -6,41 +6,41 @@ use deadloop_detect::{Channel, Kind};
 
 use super::super::label::PlantedLabel;
 use super::host::{HostRun, HostTurn};
-use super::rewording::reword;
-use super::{Draw, DrawSpec, LoopScene, NoDraw, PlantedRun};
+use super::rewording::reword_arguments;
+use super::{DrawInput, DrawResult, InsertLoopFn, LoopDraw, RunWithInsertion};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
-/// A planted loop and its position.
-pub(crate) struct PlantedLoop {
-    /// The turns before the planted ones. For loops of calls, they include the first copy.
+/// The turns of an inserted loop, and its positions.
+pub(crate) struct InsertedLoop {
+    /// Turns before the inserted ones. For loops of calls, they include the first copy.
     pub(super) kept: Vec<HostTurn>,
-    /// The planted turns.
+    /// Inserted turns.
     pub(super) turns: Vec<HostTurn>,
-    /// The position of the first copy, in calls or turns.
+    /// Position of the first copy, in calls or turns.
     pub(super) start: usize,
-    /// The position of the second copy.
+    /// Position of the second copy.
     pub(super) onset: usize,
-    /// The length of a copy in calls or turns, if the copies are alike.
+    /// Length of a copy in calls or turns, if the copies are alike.
     pub(super) period: Option<usize>,
-    /// The last turn of the host before the loop. After the loop, the host continues with the next turn.
+    /// Index of the host's last turn before the loop. After the loop, the host continues with the next turn.
     pub(super) at: usize,
 }
 
-impl PlantedLoop {
-    /// Returns a loop of calls whose first copy is the last `count` turns of the host up to `at`.
+impl InsertedLoop {
+    /// Creates a loop of calls whose first copy is the last `count` turns of the host up to `at`.
     pub(super) fn of_calls(host: &HostRun, at: usize, count: usize, turns: Vec<HostTurn>) -> Self {
         Self {
             kept: host.turns[..=at].to_vec(),
             turns,
-            start: host.places()[at + 1 - count],
-            onset: host.places()[at + 1],
+            start: host.call_offsets()[at + 1 - count],
+            onset: host.call_offsets()[at + 1],
             period: None,
             at,
         }
     }
 
-    /// Returns a loop of turns behind `at`, with copies of `period` turns.
+    /// Creates a loop of turns after turn `at`, with copies of `period` turns.
     pub(super) fn of_turns(host: &HostRun, at: usize, period: usize, turns: Vec<HostTurn>) -> Self {
         Self {
             kept: host.turns[..=at].to_vec(),
@@ -53,24 +53,27 @@ impl PlantedLoop {
     }
 }
 
-/// Draws the loop after some turn of the host.
-pub(super) fn plant_loop(
-    spec: &DrawSpec<'_>,
-    (kind, scene): (Kind, LoopScene),
+/// Inserts a loop after a random turn of the host.
+pub(super) fn insert_loop(
+    input: &DrawInput<'_>,
+    (kind, insert): (Kind, InsertLoopFn),
     rng: &mut Rng,
-) -> Draw<PlantedRun> {
-    let copies = scene(spec, rng)?;
+) -> DrawResult<RunWithInsertion> {
+    let copies = insert(input, rng)?;
     let mut turns = copies.kept;
     turns.extend(copies.turns);
     let (channel, end) = match kind {
         Kind::Monologue | Kind::Handoff => (Channel::Turns, turns.len()),
-        _ => (Channel::Tools, turns.iter().map(HostTurn::calls).sum()),
+        _ => (
+            Channel::Tools,
+            turns.iter().map(HostTurn::count_calls).sum(),
+        ),
     };
-    let after = turns_after(spec.host, copies.at, spec.item.repeats.after.draw(rng))?;
+    let after = turns_after(input.host, copies.at, input.item.repeats.after.draw(rng))?;
     let goes_on = !after.is_empty();
     turns.extend(after);
     let label = PlantedLabel {
-        class: spec.item.repeats.class.name(),
+        class: input.item.repeats.class.name(),
         kind: kind.name(),
         channel: channel.name().to_owned(),
         start: Some(copies.start),
@@ -80,48 +83,52 @@ pub(super) fn plant_loop(
         by: "planted",
         ..PlantedLabel::default()
     };
-    Ok(PlantedRun {
+    Ok(RunWithInsertion {
         turns,
         labels: vec![label],
         is_cut: !goes_on,
     })
 }
 
-/// Draws a turn after which the second copy can begin. `place` returns the position of the second copy, given the
-/// turn and the number of calls before each turn. No user may speak at the end of the turn, and the turn must fit.
-pub(super) fn draw_place(
-    spec: &DrawSpec<'_>,
+/// Chooses a random turn after which the second copy can begin. Returns its index.
+///
+/// `place` returns the position of the second copy, from the turn and the number of calls before each turn. The turn
+/// must satisfy `fits` and contain no user message.
+pub(super) fn choose_turn(
+    input: &DrawInput<'_>,
     (place, fits): (impl Fn(usize, &[usize]) -> usize, fn(&HostTurn) -> bool),
     rng: &mut Rng,
-) -> Result<usize, NoDraw> {
-    let places = spec.host.places();
+) -> DrawResult<usize> {
+    let places = input.host.call_offsets();
     let may = |at: &usize| {
-        let turn = &spec.host.turns[*at];
+        let turn = &input.host.turns[*at];
         let mut events = turn.events.iter();
         let spoken = events.any(|event| matches!(event.body, Body::User(_)));
-        spec.onset.holds(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
+        input.onset.contains(place(*at, &places)) && !spoken && fits(turn) && turn.benign.is_none()
     };
-    let turns: Vec<usize> = (0..spec.host.turns.len()).filter(may).collect();
-    let turn = rng.pick(&turns).copied();
+    let turns: Vec<usize> = (0..input.host.turns.len()).filter(may).collect();
+    let turn = rng.choose(&turns).copied();
     turn.ok_or("no turn of a run at the wanted onset that can be repeated")
 }
 
-/// Draws a turn with one call and its result, after which the second copy can begin.
-pub(super) fn draw_call_place(spec: &DrawSpec<'_>, rng: &mut Rng) -> Result<usize, NoDraw> {
+/// Chooses a random turn with one call and its result, after which the second copy can begin.
+pub(super) fn choose_call_turn(input: &DrawInput<'_>, rng: &mut Rng) -> DrawResult<usize> {
     let place = |at: usize, places: &[usize]| places[at + 1];
-    draw_place(spec, (place, |turn| turn.pair().is_some()), rng)
+    choose_turn(input, (place, |turn| turn.exchange().is_some()), rng)
 }
 
-/// Returns the last `count` turns up to `at`. Each must have one call with a result, and the calls must all differ
-/// and occur once in the run.
-pub(super) fn last_turns(host: &HostRun, at: usize, count: usize) -> Result<&[HostTurn], NoDraw> {
+/// Returns the last `count` turns up to `at`. Each must have one call with a result, and all calls must be unique in
+/// the run.
+pub(super) fn last_fresh_turns(host: &HostRun, at: usize, count: usize) -> DrawResult<&[HostTurn]> {
     let from = (at + 1).checked_sub(count);
     let from = from.ok_or("a cycle longer than what stands before it")?;
     let unit = &host.turns[from..=at];
     let fresh = |turn: &HostTurn| {
-        turn.pair().is_some_and(|pair| host.count_turns(pair) == 1) && turn.benign.is_none()
+        turn.exchange()
+            .is_some_and(|pair| host.count_turns_with(pair) == 1)
+            && turn.benign.is_none()
     };
-    let calls = unit.iter().filter_map(HostTurn::pair);
+    let calls = unit.iter().filter_map(HostTurn::exchange);
     let calls: HashSet<_> = calls.map(|pair| (pair.0, pair.1)).collect();
     if unit.iter().all(fresh) && calls.len() == count {
         Ok(unit)
@@ -131,53 +138,49 @@ pub(super) fn last_turns(host: &HostRun, at: usize, count: usize) -> Result<&[Ho
 }
 
 /// Repeats a call with the same result.
-pub(crate) fn plant_same_result(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    repeat_turns(spec, (at, 1), rng)
+pub(crate) fn insert_same_result(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    repeat_turns(input, (at, 1), rng)
 }
 
-/// Repeats a few calls in turn, with the same results.
-pub(crate) fn plant_cycle(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let period = spec.item.repeats.period.draw(rng);
-    repeat_turns(spec, (at, period), rng)
+/// Repeats a sequence of calls with the same results.
+pub(crate) fn insert_cycle(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let period = input.item.repeats.period.draw(rng);
+    repeat_turns(input, (at, period), rng)
 }
 
 /// Repeats the last `period` turns up to `at`, with the same results.
-fn repeat_turns(
-    spec: &DrawSpec<'_>,
-    (at, period): (usize, usize),
-    rng: &mut Rng,
-) -> Draw<PlantedLoop> {
-    let unit = last_turns(spec.host, at, period)?;
-    let copies = spec.item.repeats.copies.draw(rng);
+fn repeat_turns(input: &DrawInput<'_>, (at, period): (usize, usize), rng: &mut Rng) -> LoopDraw {
+    let unit = last_fresh_turns(input.host, at, period)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = (1..copies).flat_map(|_| unit.to_vec()).collect();
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         period: Some(period),
-        ..PlantedLoop::of_calls(spec.host, at, period, turns)
+        ..InsertedLoop::of_calls(input.host, at, period, turns)
     })
 }
 
 /// Repeats a call whose results differ immaterially.
-pub(crate) fn plant_identical_call(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let turn = &last_turns(spec.host, at, 1)?[0];
-    let copies = spec.item.repeats.copies.draw(rng);
-    let (_, _, content, error) = turn.pair().ok_or("no result")?;
+pub(crate) fn insert_identical_call(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let copies = input.item.repeats.copies.draw(rng);
+    let (_, _, content, error) = turn.exchange().ok_or("no result")?;
     let answers = draw_variants(content, copies, rng);
     let answered = answers.iter().map(|answer| turn.with_result(answer, error));
     let mut turns: Vec<HostTurn> = answered.collect();
-    let mut kept = spec.host.turns[..=at].to_vec();
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at] = turns.remove(0);
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         kept,
         period: Some(1),
-        ..PlantedLoop::of_calls(spec.host, at, 1, turns)
+        ..InsertedLoop::of_calls(input.host, at, 1, turns)
     })
 }
 
-/// Returns `copies` answers that differ only in the order of lines or in a time of day at the end. No two in a row
-/// are equal.
+/// Returns `copies` answers that differ only in the order of lines, or in a time of day at the end. No two adjacent
+/// answers are equal.
 fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
     let mut seconds = rng.between(28_000, 70_000);
@@ -203,10 +206,10 @@ fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
 }
 
 /// Repeats a few calls in random order.
-pub(crate) fn plant_interleaved(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let count = spec.item.repeats.period.draw(rng);
-    let wanted = (spec.item.repeats.copies.draw(rng) - 1) * count;
+pub(crate) fn insert_interleaved(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let count = input.item.repeats.period.draw(rng);
+    let wanted = (input.item.repeats.copies.draw(rng) - 1) * count;
     let mut drawn: Vec<usize> = Vec::new();
     while drawn.len() < wanted {
         let next = rng.below(count);
@@ -219,13 +222,13 @@ pub(crate) fn plant_interleaved(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Plan
     if !all {
         return Err("a call that does not come back");
     }
-    repeat_in_order(spec.host, at, count, &drawn)
+    repeat_in_order(input.host, at, count, &drawn)
 }
 
-/// Repeats each of many calls once or twice, in a different order. Most calls are different, and none is new.
-pub(crate) fn plant_aperiodic(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let count = spec.item.repeats.period.draw(rng);
+/// Repeats each of many calls once or twice, in a different order. Most calls are different, but none is new.
+pub(crate) fn insert_aperiodic(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let count = input.item.repeats.period.draw(rng);
     let mut drawn = Vec::new();
     for _ in 0..2 {
         let mut round: Vec<usize> = (0..count).collect();
@@ -233,56 +236,56 @@ pub(crate) fn plant_aperiodic(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Plante
         drawn.extend(round);
     }
     drawn.truncate(rng.between(count, 2 * count - 1));
-    repeat_in_order(spec.host, at, count, &drawn)
+    repeat_in_order(input.host, at, count, &drawn)
 }
 
 /// Repeats the last `count` turns in the given order, which must not be a cycle.
-fn repeat_in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> Draw<PlantedLoop> {
-    let unit = last_turns(host, at, count)?;
+fn repeat_in_order(host: &HostRun, at: usize, count: usize, order: &[usize]) -> LoopDraw {
+    let unit = last_fresh_turns(host, at, count)?;
     let whole: Vec<usize> = (0..count).chain(order.iter().copied()).collect();
     let periodic = |k: usize| whole.iter().zip(whole.iter().skip(k)).all(|(a, b)| a == b);
     if (1..=whole.len() / 2).any(periodic) {
         return Err("an order that is a cycle");
     }
     let turns = order.iter().map(|one| unit[*one].clone()).collect();
-    Ok(PlantedLoop::of_calls(host, at, count, turns))
+    Ok(InsertedLoop::of_calls(host, at, count, turns))
 }
 
-/// Repeats a call in other words, with the same error each time.
-pub(crate) fn plant_reworded_calls(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_call_place(spec, rng)?;
-    let turn = &last_turns(spec.host, at, 1)?[0];
-    let (_, arguments, ..) = turn.pair().ok_or("no result")?;
-    let count = spec.item.repeats.copies.draw(rng) - 1;
-    let others = reword(arguments, count, rng).ok_or("arguments without a text")?;
-    let text = spec.draw_text(rng)?;
-    let mut kept = spec.host.turns[..=at].to_vec();
+/// Repeats a call in different words, with the same error each time.
+pub(crate) fn insert_reworded_calls(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_call_turn(input, rng)?;
+    let turn = &last_fresh_turns(input.host, at, 1)?[0];
+    let (_, arguments, ..) = turn.exchange().ok_or("no result")?;
+    let count = input.item.repeats.copies.draw(rng) - 1;
+    let others = reword_arguments(arguments, count, rng).ok_or("arguments without a text")?;
+    let text = input.draw_text(rng)?;
+    let mut kept = input.host.turns[..=at].to_vec();
     kept[at] = turn.with_result(text, Some(true));
     let turns = others
         .iter()
         .map(|other| kept[at].with_arguments(other))
         .collect();
-    Ok(PlantedLoop {
+    Ok(InsertedLoop {
         kept,
-        ..PlantedLoop::of_calls(spec.host, at, 1, turns)
+        ..InsertedLoop::of_calls(input.host, at, 1, turns)
     })
 }
 
-/// Repeats turns that hold only text.
-pub(crate) fn plant_monologue(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
-    let at = draw_place(spec, (|at, _: &[usize]| at + 2, |_| true), rng)?;
-    let text = spec.draw_text(rng)?;
-    let copies = spec.item.repeats.copies.draw(rng);
+/// Repeats turns with only text.
+pub(crate) fn insert_monologue(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
+    let at = choose_turn(input, (|at, _: &[usize]| at + 2, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let turns = vec![HostTurn::new().with_text(text); copies];
-    Ok(PlantedLoop::of_turns(spec.host, at, 1, turns))
+    Ok(InsertedLoop::of_turns(input.host, at, 1, turns))
 }
 
 /// Repeats turns that hand the work over and back.
-pub(crate) fn plant_handoffs(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<PlantedLoop> {
+pub(crate) fn insert_handoffs(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw {
     const AGENTS: [&str; 2] = ["planner", "worker"];
-    let at = draw_place(spec, (|at, _: &[usize]| at + 3, |_| true), rng)?;
-    let text = spec.draw_text(rng)?;
-    let copies = spec.item.repeats.copies.draw(rng);
+    let at = choose_turn(input, (|at, _: &[usize]| at + 3, |_| true), rng)?;
+    let text = input.draw_text(rng)?;
+    let copies = input.item.repeats.copies.draw(rng);
     let one = |number: usize| {
         let mut turn = HostTurn::new().with_text(text);
         let [from, to] = [number % 2, (number + 1) % 2].map(|at| AGENTS[at].to_owned());
@@ -293,17 +296,17 @@ pub(crate) fn plant_handoffs(spec: &DrawSpec<'_>, rng: &mut Rng) -> Draw<Planted
         turn
     };
     let turns = (0..2 * copies).map(one).collect();
-    Ok(PlantedLoop::of_turns(spec.host, at, 2, turns))
+    Ok(InsertedLoop::of_turns(input.host, at, 2, turns))
 }
 
-/// Returns the turns of the host after turn `at`, until they have `calls` calls.
-fn turns_after(host: &HostRun, at: usize, calls: usize) -> Result<Vec<HostTurn>, NoDraw> {
+/// Returns the turns of the host after turn `at`, until they contain `calls` calls.
+fn turns_after(host: &HostRun, at: usize, calls: usize) -> DrawResult<Vec<HostTurn>> {
     let (mut turns, mut made) = (Vec::new(), 0);
     for turn in &host.turns[at + 1..] {
         if made >= calls {
             break;
         }
-        made += turn.calls();
+        made += turn.count_calls();
         turns.push(turn.clone());
     }
     if made < calls {

@@ -1,4 +1,4 @@
-//! Rewords a call: changes one text of its arguments.
+//! Rewording of calls, by changing one text argument.
 
 use std::collections::BTreeSet;
 
@@ -6,15 +6,15 @@ use serde_json::Value as Json;
 
 use crate::planted_loops::Rng;
 
-/// Words that are added to a text to repeat a question.
+/// Words that reword a text when they are added.
 const ADDED_WORDS: [&str; 12] = [
     "again", "all", "exact", "full", "latest", "list", "new", "other", "please", "recent",
     "related", "status",
 ];
 
-/// Returns the arguments of `count` calls that differ from the first call and from each other. `None` if no argument
-/// is a text, or if there are fewer such calls.
-pub(super) fn reword(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
+/// Returns the arguments of `count` distinct rewordings of a call. `None` if no argument is a text, or if there are too
+/// few rewordings.
+pub(super) fn reword_arguments(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Vec<Json>> {
     let slot = ArgumentSlot::find(arguments)?;
     let text = slot.text();
     let mut seen = BTreeSet::from([text.to_owned()]);
@@ -33,37 +33,36 @@ pub(super) fn reword(arguments: &Json, count: usize, rng: &mut Rng) -> Option<Ve
             format!("{more} {text}")
         };
         if seen.insert(other.clone()) {
-            found.push(slot.with(&other));
+            found.push(slot.with_text(&other));
         }
     }
     None
 }
 
-/// Returns the text that names the subject of a call, and `count` calls about other subjects with their names. `None`
-/// if no argument is a text.
-pub(super) fn other_subjects(
+/// Returns the text that names the subject of a call, and `count` pairs of another subject and its arguments. `None` if
+/// no argument is a text.
+pub(super) fn vary_subjects(
     arguments: &Json,
     count: usize,
 ) -> Option<(String, Vec<(String, Json)>)> {
     let slot = ArgumentSlot::find(arguments)?;
     let one = |number: usize| {
-        let other = number_name(slot.text(), number + 2);
-        let call = slot.with(&other);
+        let other = append_number(slot.text(), number + 2);
+        let call = slot.with_text(&other);
         (other, call)
     };
     let calls = (0..count).map(one).collect();
     Some((slot.text().to_owned(), calls))
 }
 
-/// Returns the arguments with their text repeated, with `between` between the copies. `None` if no argument is a
-/// text.
-pub(super) fn grow(arguments: &Json, times: usize, between: &str) -> Option<Json> {
+/// Returns the arguments with their text repeated, joined by `separator`. `None` if no argument is a text.
+pub(super) fn repeat_text(arguments: &Json, times: usize, separator: &str) -> Option<Json> {
     let slot = ArgumentSlot::find(arguments)?;
-    Some(slot.with(&vec![slot.text(); times].join(between)))
+    Some(slot.with_text(&vec![slot.text(); times].join(separator)))
 }
 
-/// Returns a name with a number at its end, or before its file ending.
-fn number_name(text: &str, number: usize) -> String {
+/// Appends a number to a name, before a file extension.
+fn append_number(text: &str, number: usize) -> String {
     let ending =
         |end: &str| (1..=5).contains(&end.len()) && end.chars().all(|c| c.is_ascii_alphanumeric());
     match text.rsplit_once('.') {
@@ -72,18 +71,18 @@ fn number_name(text: &str, number: usize) -> String {
     }
 }
 
-/// A text among the arguments of a call that can be replaced.
+/// A replaceable text among the arguments of a call.
 struct ArgumentSlot {
-    /// The arguments as a value.
+    /// Parsed arguments.
     value: Json,
-    /// The field that holds the text. `None` if the whole value is the text.
+    /// Field with the text. `None` if the whole value is the text.
     name: Option<String>,
-    /// Whether the recording holds the arguments as the model wrote them, in one string.
+    /// Whether the recorded arguments are a JSON string, as the model wrote them.
     is_raw: bool,
 }
 
 impl ArgumentSlot {
-    /// Returns the longest text among the arguments. `None` if no argument is a text.
+    /// Finds the longest text among the arguments. `None` if no argument is a text.
     fn find(arguments: &Json) -> Option<Self> {
         let parsed = arguments
             .as_str()
@@ -117,8 +116,8 @@ impl ArgumentSlot {
         value.and_then(Json::as_str).unwrap_or_default()
     }
 
-    /// Returns the arguments with another text in the slot.
-    fn with(&self, text: &str) -> Json {
+    /// Returns the arguments with a different text in the slot.
+    fn with_text(&self, text: &str) -> Json {
         let mut other = self.value.clone();
         match self.name.as_ref().and_then(|name| other.get_mut(name)) {
             Some(value) => *value = text.into(),
@@ -141,7 +140,7 @@ mod tests {
     #[test]
     fn other_words_are_other_calls_of_the_same_shape() {
         let arguments = json!({"path": "a", "query": "late orders", "top": 3});
-        let all = reword(&arguments, 40, &mut Rng::new(1)).unwrap();
+        let all = reword_arguments(&arguments, 40, &mut Rng::new(1)).unwrap();
         let distinct: BTreeSet<String> = all.iter().map(Json::to_string).collect();
         assert_eq!(distinct.len(), 40);
         for other in &all {
@@ -155,32 +154,32 @@ mod tests {
             );
         }
         let raw = Json::from("{\"cmd\": \"ls\"}");
-        let other = &reword(&raw, 1, &mut Rng::new(1)).unwrap()[0];
+        let other = &reword_arguments(&raw, 1, &mut Rng::new(1)).unwrap()[0];
         assert!(
             other
                 .as_str()
                 .is_some_and(|text| text.starts_with("{\"cmd\":")),
             "{other}"
         );
-        assert!(reword(&json!({"n": 1}), 1, &mut Rng::new(1)).is_none());
+        assert!(reword_arguments(&json!({"n": 1}), 1, &mut Rng::new(1)).is_none());
     }
 
     #[test]
     fn other_things_have_names_with_numbers() {
-        let (text, others) = other_subjects(&json!({"path": "src/main.rs"}), 2).unwrap();
+        let (text, others) = vary_subjects(&json!({"path": "src/main.rs"}), 2).unwrap();
         assert_eq!(text, "src/main.rs");
         assert_eq!(
             others[1],
             ("src/main-3.rs".into(), json!({"path": "src/main-3.rs"}))
         );
-        let (_, others) = other_subjects(&json!("SELECT 1"), 1).unwrap();
+        let (_, others) = vary_subjects(&json!("SELECT 1"), 1).unwrap();
         assert_eq!(others[0], ("SELECT 1-2".into(), json!("SELECT 1-2")));
     }
     #[test]
     fn a_text_grows_by_a_copy_of_itself() {
         let raw = Json::from("{\"cmd\":\"ls\"}");
         let expected = Json::from("{\"cmd\":\"ls; ls; ls\"}");
-        assert_eq!(grow(&raw, 3, "; "), Some(expected));
-        assert_eq!(grow(&json!({"n": 1}), 2, " "), None);
+        assert_eq!(repeat_text(&raw, 3, "; "), Some(expected));
+        assert_eq!(repeat_text(&json!({"n": 1}), 2, " "), None);
     }
 }

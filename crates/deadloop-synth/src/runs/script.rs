@@ -1,36 +1,36 @@
-//! Scripts: a notation of runs as lines, for forms of class `run`.
+//! Scripts: a line-based notation of runs, for forms of class `run`.
 //!
-//! A line that begins with `@` states the kind of the following text: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call
-//! NAME JSON`, `@result`, `@error`, `@agent NAME`. Harmless repetition has `@poll`, `@batch`, `@verify` or `@retry`
-//! before it and `@end` after it. Lines without `@` continue the text or result before them. A line that begins with
-//! `@@` stands for one with `@`. A turn begins where the model continues after a result, a user or the beginning.
+//! A directive begins with `@`: `@user TEXT`, `@think TEXT`, `@say TEXT`, `@call NAME JSON`, `@result`, `@error`, `@agent
+//! NAME`. Harmless repetition begins with `@poll`, `@batch`, `@verify` or `@retry` and ends with `@end`. Lines without `@`
+//! continue the text of the directive, where `@@` is an escaped `@`. A turn begins where the model continues after a result,
+//! a user message, or the beginning.
 
 use serde_json::Value as Json;
 
-use super::NoDraw;
+use super::DrawResult;
 use super::host::HostTurn;
 use deadloop_corpus::{Body, Reason, RecordedEvent, tool_call, tool_result};
 
-/// The state of the reader.
+/// A parser of the directives of a script.
 #[derive(Default)]
 struct ScriptReader {
     head: Vec<RecordedEvent>,
     turns: Vec<HostTurn>,
-    /// The ids of calls without a result, in order.
-    open: Vec<String>,
-    calls: usize,
+    /// Ids of calls without a result, in order.
+    open_calls: Vec<String>,
+    call_count: usize,
     agent: Option<String>,
     benign: Option<Reason>,
-    /// Whether no turn has begun since the start of the harmless repetition.
-    fresh: bool,
-    /// Whether the model's next event begins a turn.
-    ended: bool,
+    /// Whether the next turn is the first of the harmless repetition.
+    begins_benign: bool,
+    /// Whether the next event of the model begins a turn.
+    turn_ended: bool,
 }
 
-/// Reads the events before the first turn of a script, and its turns.
-pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTurn>), NoDraw> {
+/// Parses a script. Returns the events before the first turn, and the turns.
+pub(super) fn parse_script(text: &str) -> DrawResult<(Vec<RecordedEvent>, Vec<HostTurn>)> {
     let mut reader = ScriptReader {
-        ended: true,
+        turn_ended: true,
         ..ScriptReader::default()
     };
     let mut lines = text.lines().peekable();
@@ -40,20 +40,20 @@ pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTu
         }
         let line = line.strip_prefix('@');
         let line = line.ok_or("a line that belongs to nothing")?;
-        let (word, mut said) = match line.split_once(' ') {
-            Some((word, said)) => (word, said.trim().to_owned()),
+        let (word, mut text) = match line.split_once(' ') {
+            Some((word, text)) => (word, text.trim().to_owned()),
             None => (line.trim_end(), String::new()),
         };
         let more = |line: &&str| !line.starts_with('@') || line.starts_with("@@");
         while let Some(line) = lines.next_if(more) {
-            if !said.is_empty() {
-                said.push('\n');
+            if !text.is_empty() {
+                text.push('\n');
             }
-            said.push_str(line.strip_prefix('@').unwrap_or(line));
+            text.push_str(line.strip_prefix('@').unwrap_or(line));
         }
-        reader.add_line(word, said.trim_end())?;
+        reader.add_directive(word, text.trim_end())?;
     }
-    match (reader.open.is_empty(), reader.turns.is_empty()) {
+    match (reader.open_calls.is_empty(), reader.turns.is_empty()) {
         (false, _) => Err("a call without a result"),
         (_, true) => Err("a script without a turn"),
         _ => Ok((reader.head, reader.turns)),
@@ -61,33 +61,33 @@ pub(super) fn parse_script(text: &str) -> Result<(Vec<RecordedEvent>, Vec<HostTu
 }
 
 impl ScriptReader {
-    fn add_line(&mut self, word: &str, said: &str) -> Result<(), NoDraw> {
+    fn add_directive(&mut self, word: &str, text: &str) -> DrawResult<()> {
         if let Some(reason) = Reason::named(word) {
-            (self.benign, self.fresh) = (Some(reason), true);
+            (self.benign, self.begins_benign) = (Some(reason), true);
             return Ok(());
         }
         match word {
             "end" => self.benign = None,
-            "agent" => self.agent = Some(said.to_owned()),
-            "user" => self.push_outside_turn(Body::User(said.to_owned())),
-            "say" => self.push(Body::Answer(said.to_owned())),
-            "think" => self.push(Body::Reasoning(said.to_owned())),
-            "call" => self.add_call(said)?,
-            "result" | "error" => self.add_result(said, word == "error")?,
+            "agent" => self.agent = Some(text.to_owned()),
+            "user" => self.push_outside_turn(Body::User(text.to_owned())),
+            "say" => self.push_in_turn(Body::Answer(text.to_owned())),
+            "think" => self.push_in_turn(Body::Reasoning(text.to_owned())),
+            "call" => self.add_call(text)?,
+            "result" | "error" => self.add_result(text, word == "error")?,
             _ => return Err("an unknown word after @"),
         }
         Ok(())
     }
 
-    /// Adds an event to its turn, which begins with the event if none is open.
-    fn push(&mut self, body: Body) {
-        if std::mem::take(&mut self.ended) || self.turns.is_empty() {
+    /// Adds an event to the open turn, which is begun if necessary.
+    fn push_in_turn(&mut self, body: Body) {
+        if std::mem::take(&mut self.turn_ended) || self.turns.is_empty() {
             let mut turn = HostTurn::new();
             if let (Some(agent), Some(event)) = (&self.agent, turn.events.first_mut()) {
                 event.rest.insert("agent".into(), agent.clone().into());
             }
             if let Some(reason) = self.benign {
-                turn = turn.with_reason(reason, std::mem::take(&mut self.fresh));
+                turn = turn.with_reason(reason, std::mem::take(&mut self.begins_benign));
             }
             self.turns.push(turn);
         }
@@ -97,31 +97,31 @@ impl ScriptReader {
     }
 
     fn push_outside_turn(&mut self, body: Body) {
-        self.ended = true;
+        self.turn_ended = true;
         match self.turns.last_mut() {
             Some(turn) => turn.events.push(RecordedEvent::new(body)),
             None => self.head.push(RecordedEvent::new(body)),
         }
     }
 
-    fn add_call(&mut self, said: &str) -> Result<(), NoDraw> {
-        let (name, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, "{}"));
+    fn add_call(&mut self, text: &str) -> DrawResult<()> {
+        let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, "{}"));
         let arguments: Json =
             serde_json::from_str(arguments).map_err(|_| "arguments that are no JSON")?;
-        let id = format!("call-{}", self.calls);
-        self.calls += 1;
-        self.open.push(id.clone());
-        self.push(tool_call(Some(id), name, arguments));
+        let id = format!("call-{}", self.call_count);
+        self.call_count += 1;
+        self.open_calls.push(id.clone());
+        self.push_in_turn(tool_call(Some(id), name, arguments));
         Ok(())
     }
 
-    fn add_result(&mut self, said: &str, failed: bool) -> Result<(), NoDraw> {
-        if self.open.is_empty() {
+    fn add_result(&mut self, text: &str, failed: bool) -> DrawResult<()> {
+        if self.open_calls.is_empty() {
             return Err("a result without a call");
         }
-        let id = Some(self.open.remove(0));
-        self.push(tool_result(id, said, Some(failed)));
-        self.ended = self.open.is_empty();
+        let id = Some(self.open_calls.remove(0));
+        self.push_in_turn(tool_result(id, text, Some(failed)));
+        self.turn_ended = self.open_calls.is_empty();
         Ok(())
     }
 }
@@ -135,11 +135,11 @@ mod tests {
         let text = "@user Do it\nnow.\n@say I look.\n@call ls {\"path\": \"a\"}\n@call ls {\"path\": \"b\"}\n@result\none\n@@two\n@error\ngone\n@poll\n@call wait {}\n@result 1\n@call wait\n@result 2\n@end\n@say Done.\n";
         let (head, turns) = parse_script(text).unwrap();
         assert_eq!(head, [RecordedEvent::new(Body::User("Do it\nnow.".into()))]);
-        let calls: Vec<usize> = turns.iter().map(HostTurn::calls).collect();
+        let calls: Vec<usize> = turns.iter().map(HostTurn::count_calls).collect();
         assert_eq!(calls, [2, 1, 1, 0]);
         let marks: Vec<_> = turns
             .iter()
-            .map(|turn| (turn.benign, turn.begins))
+            .map(|turn| (turn.benign, turn.begins_benign))
             .collect();
         let poll = Some(Reason::Poll);
         assert_eq!(

@@ -1,6 +1,6 @@
-//! Ids and dates in each result, drawn anew.
+//! Random ids and dates in results.
 //!
-//! APIs often add these to every answer, so that no two answers are equal.
+//! APIs often add such values to every answer, so that no two answers are equal.
 
 use serde_json::Value as Json;
 
@@ -8,12 +8,8 @@ use crate::planted_loops::Rng;
 use crate::spec::Volatile;
 use deadloop_corpus::{Body, RecordedEvent};
 
-/// Adds an id and a date to every result, as fields of an object or as lines at the end.
-pub(super) fn add_volatile_values(
-    wanted: &[Volatile],
-    events: &mut [RecordedEvent],
-    rng: &mut Rng,
-) {
+/// Adds an id and a date to every result, as fields of an object or as final lines.
+pub(super) fn add_volatile_values(kinds: &[Volatile], events: &mut [RecordedEvent], rng: &mut Rng) {
     // Seconds of a day, from some time in the morning.
     let mut clock = rng.between(25_000, 40_000);
     for event in events {
@@ -22,18 +18,17 @@ pub(super) fn add_volatile_values(
         };
         clock += rng.between(1, 40);
         let mut fields = Vec::new();
-        if wanted.contains(&Volatile::Ids) {
+        if kinds.contains(&Volatile::Ids) {
             fields.push(("request_id", format!("req-{}", draw_id(rng))));
         }
-        if wanted.contains(&Volatile::Dates) {
+        if kinds.contains(&Volatile::Dates) {
             fields.push(("date", format_date(clock)));
         }
-        *content = add_fields(content, &fields);
+        *content = append_fields(content, &fields);
     }
 }
 
-/// Draws eight hexadecimal digits, with at least one letter and one digit. Without both, they would be a word
-/// or a number.
+/// Draws eight hexadecimal digits, with at least one letter and one digit. Otherwise they would be a word or a number.
 fn draw_id(rng: &mut Rng) -> String {
     loop {
         let id = format!("{:08x}", rng.next_u64() >> 32);
@@ -44,11 +39,11 @@ fn draw_id(rng: &mut Rng) -> String {
     }
 }
 
-/// Returns the date for a second of the day, in the format of HTTP.
+/// Formats the date for a second of the day, in the HTTP format.
 fn format_date(clock: usize) -> String {
-    const NAMES: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-    let (at, second) = (clock / 86_400 % NAMES.len(), clock % 86_400);
-    let (name, day) = (NAMES[at], 23 + at);
+    const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    let (at, second) = (clock / 86_400 % WEEKDAYS.len(), clock % 86_400);
+    let (name, day) = (WEEKDAYS[at], 23 + at);
     let (hour, minute) = (second / 3600, second / 60 % 60);
     format!(
         "{name}, {day} Nov 2026 {hour:02}:{minute:02}:{:02} GMT",
@@ -56,8 +51,8 @@ fn format_date(clock: usize) -> String {
     )
 }
 
-/// Returns a result with more fields.
-fn add_fields(content: &str, fields: &[(&str, String)]) -> String {
+/// Appends fields to a result.
+fn append_fields(content: &str, fields: &[(&str, String)]) -> String {
     if fields.is_empty() {
         return content.to_owned();
     }

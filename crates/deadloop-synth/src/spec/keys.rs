@@ -1,21 +1,21 @@
-//! The keys of specs and forms, for `deadloop synth --keys`: `keys.toml`.
+//! The keys of specs and forms, for `deadloop synth --keys`.
 
 use serde::{Deserialize, Serialize};
 
 use super::kinds::{ItemKind, KINDS};
 
-/// A key, as `--keys` prints it.
+/// The description of a key, as `--keys` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct KeyText {
-    /// The table of the key.
+    /// Table of the key.
     pub table: String,
-    /// The name of the key.
+    /// Name of the key.
     pub key: String,
-    /// The allowed values.
+    /// Allowed values.
     pub expected: String,
-    /// The default, or `required`.
+    /// Default value, or `required`.
     pub default: String,
-    /// The meaning, with the kinds of items that have the key, unless all have it.
+    /// Meaning of the key. If only some kinds of items have the key, they follow in parentheses.
     pub meaning: String,
 }
 
@@ -24,8 +24,8 @@ struct KeyFile {
     key: Vec<KeyText>,
 }
 
-/// Returns the allowed values of a key in a table. An empty table is the file as a whole. For the free keys of a table, these
-/// are the values of the table.
+/// Returns the allowed values of a key in a table, which is empty for the whole file. Keys of free-form tables have the
+/// values of their table.
 pub(super) fn expected_value(table: &str, key: &str) -> String {
     let tables = match table {
         "" => ["the spec".to_owned(), "a file of forms".to_owned()],
@@ -40,12 +40,12 @@ pub(super) fn expected_value(table: &str, key: &str) -> String {
     }
 }
 
-/// Returns every key of every table.
+/// Returns the descriptions of all keys, from `keys.toml`.
 pub fn key_texts() -> Vec<KeyText> {
     let file: Result<KeyFile, _> = toml::from_str(include_str!("keys.toml"));
     let mut keys = file.map_or_else(|why| unreachable!("keys.toml: {why}"), |file| file.key);
     for text in keys.iter_mut().filter(|text| text.table == "[[item]]") {
-        let has = |kind: &&ItemKind| kind.has(&text.key);
+        let has = |kind: &&ItemKind| kind.has_key(&text.key);
         let kinds: Vec<&str> = KINDS.iter().filter(has).map(|kind| kind.name).collect();
         if kinds.len() < KINDS.len() {
             text.meaning += &format!(" ({})", kinds.join(", "));

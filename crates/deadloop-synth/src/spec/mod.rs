@@ -1,11 +1,11 @@
-//! [`CorpusSpec`]: the description of a corpus to be made.
+//! [`CorpusSpec`]: the description of a synthetic corpus.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | the tables of a spec, and every key | `tables` |
 //! | the values that a key may hold: texts, ranges, words | `values` |
 //! | the kinds of items, their keys and defaults | `kinds` |
-//! | keys for people and editors | `keys` |
+//! | descriptions of all keys | `keys` |
 //! | reading, with the line of each error | `parsing` |
 //! | impossible keys and values | `checks` |
 
@@ -24,7 +24,7 @@ mod values;
 pub use keys::{KeyText, key_texts};
 pub(super) use kinds::ItemMaker;
 pub use parsing::SpecError;
-pub(super) use parsing::read;
+pub(super) use parsing::parse_toml;
 pub(super) use tables::{
     ChunkKind, Chunks, Drift, DriftKind, Form, FormFile, RepeatedUnit, SpecChannel, SpecStreamKind,
     Tool, Volatile,
@@ -32,12 +32,12 @@ pub(super) use tables::{
 use tables::{ItemTable, LoopClass, SpecTable, Writers};
 pub(super) use values::{CountRange, NonEmptyText, range_or};
 
-/// The description of a corpus to be made.
+/// The description of a synthetic corpus.
 #[derive(Clone, Debug)]
 pub struct CorpusSpec {
     /// The name of the corpus.
     pub name: String,
-    /// The seed of every draw.
+    /// Seed of all random draws.
     pub seed: u64,
     /// The sources of clean text, in the order of the file.
     pub sources: Vec<CleanSource>,
@@ -50,19 +50,19 @@ pub struct CorpusSpec {
 pub struct CleanSource {
     /// The name that items refer to.
     pub name: String,
-    /// The path of the source.
+    /// Path of the source.
     pub place: SourcePlace,
-    /// The language of a text file, or the language of the transcripts to take from a corpus.
+    /// Language of a text file, or language of the transcripts to take from a corpus.
     pub lang: Option<String>,
     /// `key=value` filters on a corpus.
     pub wheres: Vec<String>,
     /// Whether transcripts are taken regardless of their labels.
     pub all: bool,
-    /// The line of the spec.
+    /// Line of the source in the spec.
     pub line: usize,
 }
 
-/// A path, relative to the spec's folder.
+/// The path of a source, relative to the spec's folder.
 #[derive(Clone, Debug)]
 pub enum SourcePlace {
     /// A corpus.
@@ -71,42 +71,42 @@ pub enum SourcePlace {
     Text(String),
 }
 
-/// A group of transcripts of one kind: a table of the spec, with its values checked.
+/// A group of transcripts of one kind: a checked table of the spec.
 #[derive(Clone, Debug)]
 pub(super) struct SpecItem {
     table: ItemTable,
     pub(super) line: usize,
     pub(super) sources: Vec<usize>,
-    /// The languages. Empty if they are those of the forms.
+    /// Languages of the texts. Empty if they are those of the forms.
     pub(super) langs: Vec<String>,
     pub(super) repeats: Repeats,
     pub(super) faults: Option<Faults>,
 }
 
-/// The number and place of repetitions.
+/// Number and positions of repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Repeats {
     pub(super) period: CountRange,
     pub(super) copies: CountRange,
-    /// Ranges of the position of the second copy, used in turn.
+    /// Ranges of the second copy's position, used in turn.
     pub(super) onsets: Vec<CountRange>,
     pub(super) after: CountRange,
     pub(super) class: LoopClass,
 }
 
-/// The damage of streams.
+/// Parameters of damaged streams.
 #[derive(Clone, Debug)]
 pub(super) struct Faults {
     pub(super) kinds: Vec<Fault>,
     pub(super) stream: SpecStreamKind,
     pub(super) severity: CountRange,
     pub(super) intact: f64,
-    /// Whether the actions of the forms are planted into answers of the sources.
+    /// Whether the actions of forms are inserted into answers of the sources.
     pub(super) planted: bool,
 }
 
 impl Chunks {
-    /// Returns whether the chunks and times are those of the recording.
+    /// Returns whether the recorded chunks and times are used.
     pub(super) fn are_recorded(&self) -> bool {
         self.by == ChunkKind::Recorded
     }
@@ -118,24 +118,27 @@ impl Chunks {
 }
 
 impl CorpusSpec {
-    /// Returns whether an item plants into the runs of a source.
+    /// Returns whether an item uses the runs of a source as hosts.
     pub fn wants_runs(&self, source: usize) -> bool {
         use ItemMaker::{Harmless, Loop, Run};
-        let is_of_runs = |item: &SpecItem| matches!(item.kind.by, Run | Harmless(..) | Loop(..));
-        self.is_source_wanted(source, |item| is_of_runs(item) && item.forms.is_none())
+        let is_run_item =
+            |item: &SpecItem| matches!(item.kind.maker, Run | Harmless(..) | Loop(..));
+        self.is_source_used(source, |item| is_run_item(item) && item.forms.is_none())
     }
 
     /// Returns whether an item copies recordings of a source unchanged.
     pub fn wants_recordings(&self, source: usize) -> bool {
-        self.is_source_wanted(source, |item| matches!(item.kind.by, ItemMaker::Recorded))
+        self.is_source_used(source, |item| {
+            matches!(item.kind.maker, ItemMaker::Recorded)
+        })
     }
 
-    fn is_source_wanted(&self, source: usize, wants: impl Fn(&SpecItem) -> bool) -> bool {
+    fn is_source_used(&self, source: usize, wants: impl Fn(&SpecItem) -> bool) -> bool {
         let mut items = self.items.iter().filter(|item| wants(item));
         items.any(|item| item.sources.contains(&source))
     }
 
-    /// Returns the names of the files of transcripts, without an ending.
+    /// Returns the names of the transcript files, without the extension.
     pub fn files(&self) -> BTreeSet<&str> {
         self.items.iter().map(SpecItem::file).collect()
     }
@@ -146,7 +149,7 @@ impl CorpusSpec {
         units.find(|unit| *unit.name == name && *unit.lang == lang)
     }
 
-    /// Returns the words of doubt in a language. Empty if `glue` is `None` or names no unit of that language.
+    /// Returns the phrases of doubt in a language. Empty if `glue` is `None` or names no unit of the language.
     pub(super) fn doubt_words(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
         let unit = glue.and_then(|name| self.find_unit(name, lang));
         unit.map_or(&[], |unit| &unit.texts)
@@ -157,23 +160,23 @@ impl CorpusSpec {
     }
 
     /// Returns the groups of words that may replace each other.
-    pub(super) fn paraphrase(&self) -> &[Vec<NonEmptyText>] {
+    pub(super) fn paraphrase_groups(&self) -> &[Vec<NonEmptyText>] {
         let groups = self.table.paraphrase.as_ref();
         groups.map_or(&[], |groups| &groups.0)
     }
 
-    /// Returns the share of the split `test`.
-    pub(super) fn test(&self) -> f64 {
+    /// Returns the fraction of the split `test`.
+    pub(super) fn test_fraction(&self) -> f64 {
         self.table.test.map_or(0.3, |test| test.0)
     }
 
-    /// Returns the model's name for texts that no model wrote.
-    pub(super) fn model(&self) -> &str {
+    /// Returns the model name of texts that no model wrote.
+    pub(super) fn model_name(&self) -> &str {
         self.table.model.as_ref().map_or("handmade", |model| model)
     }
 
-    /// Returns whether the model of a made text is its writer's name with a suffix.
-    pub(super) fn is_marked(&self) -> bool {
+    /// Returns whether the model name of a synthetic text is its writer's name with a suffix.
+    pub(super) fn adds_suffix(&self) -> bool {
         self.table.writers != Some(Writers::Kept)
     }
 }
@@ -187,12 +190,12 @@ impl Deref for SpecItem {
 }
 
 impl SpecItem {
-    /// Returns the name of the item's file of transcripts, without an ending.
+    /// Returns the name of the item's transcript file, without the extension.
     pub(super) fn file(&self) -> &str {
         self.table.file.as_ref().map_or("synth", |file| file)
     }
 
-    /// Returns the id of the transcript at `at`.
+    /// Returns the id of a transcript, by its index.
     pub(super) fn id(&self, at: usize) -> String {
         format!("{}/{at:03}", self.table.name)
     }
@@ -202,12 +205,12 @@ impl SpecItem {
         self.table.count.0 as usize
     }
 
-    /// Returns whether the item takes texts of a language. An item without languages takes any.
-    pub(super) fn speaks(&self, lang: &str) -> bool {
+    /// Returns whether the item takes texts of a language. An item without languages takes any text.
+    pub(super) fn accepts(&self, lang: &str) -> bool {
         self.langs.is_empty() || self.langs.iter().any(|own| own == lang)
     }
 
-    /// Returns the channel for `turn`, or `default` if the item names no channel.
+    /// Returns the channel for `turn`, or `default` if the item sets no channel.
     pub(super) fn channel(&self, turn: usize, default: &'static str) -> &'static str {
         let all = self.table.channel.as_deref().unwrap_or_default();
         let channel = all.get(turn % all.len().max(1));
@@ -221,7 +224,7 @@ impl SpecItem {
 }
 
 impl RepeatedUnit {
-    /// Returns the texts that drift puts in place of `{}`.
+    /// Returns the texts with which drift replaces `{}`.
     pub(super) fn fillers(&self) -> &[NonEmptyText] {
         self.fillers.as_deref().unwrap_or_default()
     }

@@ -1,6 +1,6 @@
 //! Parsing of a [`CorpusSpec`] from TOML.
 //!
-//! Parsing rejects a spec that no transcript could satisfy.
+//! A spec that no transcript could satisfy is rejected.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::{CleanSource, CorpusSpec, Repeats, SourcePlace, SpecItem};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}: {what}, expected {expected}")]
 pub struct SpecError {
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: usize,
     /// The problem, as a lower-case fragment.
     pub what: String,
@@ -28,7 +28,7 @@ pub struct SpecError {
 }
 
 impl SpecError {
-    pub(crate) fn at(line: usize, what: impl Into<String>, expected: impl Into<String>) -> Self {
+    pub(crate) fn new(line: usize, what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             line,
             what: what.into(),
@@ -36,28 +36,28 @@ impl SpecError {
         }
     }
 
-    /// Converts serde's error for a text that is valid TOML.
-    fn new(text: &str, error: &toml::de::Error) -> Self {
+    /// Converts a deserialization error of a text that is valid TOML.
+    fn from_toml(text: &str, error: &toml::de::Error) -> Self {
         let span = error.span().unwrap_or(0..0);
-        let line = line(text, &span);
+        let line = line_of(text, &span);
         let message = error.message().replace('`', "\"");
         let (what, known) = message.rsplit_once(", expected ").unwrap_or((&message, ""));
         let named = what.split('"').nth(1).unwrap_or_default();
         if what.starts_with("missing field") {
             let expected = expected_value(table_at(text, span.start, true), named);
-            return Self::at(line, format!("no {named}"), expected);
+            return Self::new(line, format!("no {named}"), expected);
         }
         if what.starts_with("unknown field") {
             let known = known.trim_start_matches("one of ").replace('"', "");
             let hint = did_you_mean(named, known.split(", "));
             let what = format!("unknown key {named}{hint}");
-            return Self::at(line, what, format!("one of {known}"));
+            return Self::new(line, what, format!("one of {known}"));
         }
         let shown = text.get(span.clone()).unwrap_or_default();
         let before = text.get(..span.start).unwrap_or_default();
         let key = before.rsplit(['\n', '{', ',']).next().unwrap_or_default();
         let key = key.trim_start();
-        let expected = match header(shown) {
+        let expected = match split_header(shown) {
             Some(header) => expected_value(header.0, header.1),
             None => {
                 let name = key.split('=').next().unwrap_or_default();
@@ -67,13 +67,14 @@ impl SpecError {
         let hint = did_you_mean(shown.trim_matches('"'), expected.split(" | "));
         let short: String = shown.chars().take(40).collect();
         let what = format!("{key}{}{hint}", short.replace('\n', " "));
-        Self::at(line, what, expected)
+        Self::new(line, what, expected)
     }
 }
 
-/// Splits a header into the name of the outer table, which is empty for the whole file, and the name of its own table.
-/// `None` if the line is no header.
-fn header(line: &str) -> Option<(&str, &str)> {
+/// Splits a table header into the name of the outer table and the name of the table itself.
+///
+/// The outer table is empty for the whole file. `None` if the line is not a header.
+fn split_header(line: &str) -> Option<(&str, &str)> {
     let name = line.trim_end().strip_prefix('[')?.strip_suffix(']')?;
     let name = name.trim_matches(['[', ']']);
     let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
@@ -81,13 +82,13 @@ fn header(line: &str) -> Option<(&str, &str)> {
     name.chars().all(is_name).then_some(names)
 }
 
-/// Returns the name of the table around a place, which is empty for the file as a whole. With `inclusive`, a table that
-/// begins at the place counts.
-fn table_at(text: &str, place: usize, inclusive: bool) -> &str {
-    let (before, after) = text.split_at_checked(place).unwrap_or((text, ""));
+/// Returns the name of the table around a byte offset, which is empty for the whole file. If `inclusive`, a table that
+/// begins at the offset counts.
+fn table_at(text: &str, offset: usize, inclusive: bool) -> &str {
+    let (before, after) = text.split_at_checked(offset).unwrap_or((text, ""));
     let from = before.rfind('\n').map_or(0, |at| at + 1);
     let begins = usize::from(inclusive && after.starts_with('{'));
-    let line = &text[from..place + begins];
+    let line = &text[from..offset + begins];
     if let Some((key, _)) = line.split_once('{') {
         return key.trim_end_matches(['=', ' ']);
     }
@@ -96,47 +97,47 @@ fn table_at(text: &str, place: usize, inclusive: bool) -> &str {
         .next()
         .filter(|_| inclusive && line.is_empty());
     let lines = own.into_iter().chain(before.lines().rev());
-    let mut headers = lines.filter_map(header);
+    let mut headers = lines.filter_map(split_header);
     headers.next().map_or("", |(_, name)| name)
 }
 
-fn line(text: &str, span: &Range<usize>) -> usize {
+fn line_of(text: &str, span: &Range<usize>) -> usize {
     let before = text.as_bytes().iter().take(span.start);
     1 + before.filter(|byte| **byte == b'\n').count()
 }
 
-/// A table of a file, with the places of its keys.
+/// A table of a file, with the positions of its keys.
 #[derive(Clone, Copy)]
 pub(crate) struct ParsedTable<'a> {
     text: &'a str,
-    /// The first line of the table.
+    /// First line of the table.
     pub(super) line: usize,
     table: &'a DeTable<'a>,
 }
 
-/// Reads a file and passes its content to `then`, with the places of its keys.
-pub(crate) fn read<T: DeserializeOwned, R>(
+/// Parses a file, and converts its content with `convert`.
+pub(crate) fn parse_toml<T: DeserializeOwned, R>(
     text: &str,
-    then: impl FnOnce(T, ParsedTable<'_>) -> Result<R, SpecError>,
+    convert: impl FnOnce(T, ParsedTable<'_>) -> Result<R, SpecError>,
 ) -> Result<R, SpecError> {
     let table = DeTable::parse(text).map_err(|e| {
         let what = e.message().trim().replace('\n', ", ");
-        SpecError::at(line(text, &e.span().unwrap_or(0..0)), what, "TOML")
+        SpecError::new(line_of(text, &e.span().unwrap_or(0..0)), what, "TOML")
     })?;
-    let read = toml::from_str(text).map_err(|error| SpecError::new(text, &error))?;
+    let read = toml::from_str(text).map_err(|error| SpecError::from_toml(text, &error))?;
     let table = table.get_ref();
     let line = 1;
-    then(read, ParsedTable { text, line, table })
+    convert(read, ParsedTable { text, line, table })
 }
 
 impl<'a> ParsedTable<'a> {
-    /// Returns the tables with this name inside the table.
+    /// Iterates over the tables with this name inside the table.
     pub(crate) fn tables(self, name: &str) -> impl Iterator<Item = Self> {
         let list = self.table.iter().find(|(key, _)| key.get_ref() == name);
         let list = list.and_then(|(_, list)| list.get_ref().as_array());
         let list = list.into_iter().flat_map(|list| list.iter());
         list.filter_map(move |item| {
-            let (line, table) = (line(self.text, &item.span()), item.get_ref().as_table()?);
+            let (line, table) = (line_of(self.text, &item.span()), item.get_ref().as_table()?);
             Some(Self {
                 line,
                 table,
@@ -145,14 +146,14 @@ impl<'a> ParsedTable<'a> {
         })
     }
 
-    /// Returns the names of the table's keys, in the order of the file.
+    /// Iterates over the names of the table's keys, in file order.
     pub(super) fn keys(self) -> impl Iterator<Item = &'a str> {
         let mut keys: Vec<_> = self.table.keys().collect();
         keys.sort_by_key(|key| key.span().start);
         keys.into_iter().map(|key| key.get_ref().as_ref())
     }
 
-    /// Returns an error at a key, or at the table if the key is missing.
+    /// Creates an error at a key, or at the table if the key is missing.
     pub(crate) fn error_at(
         self,
         key: &str,
@@ -160,14 +161,14 @@ impl<'a> ParsedTable<'a> {
         expected: impl Into<String>,
     ) -> SpecError {
         let key = self.table.keys().find(|other| other.get_ref() == key);
-        let line = key.map_or(self.line, |key| line(self.text, &key.span()));
-        SpecError::at(line, what, expected)
+        let line = key.map_or(self.line, |key| line_of(self.text, &key.span()));
+        SpecError::new(line, what, expected)
     }
 }
 
 /// Returns the index of `name` among `names`. An unknown name is an error at the key `key`.
-pub(super) fn index_of<'a>(
-    at: ParsedTable<'_>,
+pub(super) fn resolve_name<'a>(
+    parsed: ParsedTable<'_>,
     key: &str,
     name: &str,
     names: impl Iterator<Item = &'a String> + Clone,
@@ -181,45 +182,45 @@ pub(super) fn index_of<'a>(
             [] => "a table of that name".to_owned(),
             known => format!("one of {}", known.join(", ")),
         };
-        at.error_at(key, format!("{key} {name}: there is none{hint}"), expected)
+        parsed.error_at(key, format!("{key} {name}: there is none{hint}"), expected)
     })
 }
 
 impl CorpusSpec {
-    /// Reads a spec.
+    /// Parses a spec.
     ///
     /// # Errors
     /// Returns the first error: a key that is unknown, missing, out of bounds or meaningless for the kind, a reference
     /// to an unknown name, or an impossible combination of keys.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        read(text, Self::from_table)
+        parse_toml(text, Self::from_table)
     }
 
-    fn from_table(table: SpecTable, at: ParsedTable<'_>) -> Result<Self, SpecError> {
-        let sources = table.source.iter().flatten().zip(at.tables("source"));
+    fn from_table(table: SpecTable, parsed: ParsedTable<'_>) -> Result<Self, SpecError> {
+        let sources = table.source.iter().flatten().zip(parsed.tables("source"));
         let mut spec = Self {
             name: table.name.to_string(),
             seed: table.seed.0,
             sources: sources
-                .map(|(table, at)| read_source(table, at))
+                .map(|(table, parsed)| read_source(table, parsed))
                 .collect::<Result<_, _>>()?,
             items: Vec::new(),
             table,
         };
         let tables = std::mem::take(&mut spec.table.item);
-        for (table, at) in tables.into_iter().zip(at.tables("item")) {
-            let item = SpecItem::from_table(&spec, table, at)?;
+        for (table, parsed) in tables.into_iter().zip(parsed.tables("item")) {
+            let item = SpecItem::from_table(&spec, table, parsed)?;
             if spec.items.iter().any(|other| other.name == item.name) {
                 let what = format!("two items named {}", item.name);
-                return Err(at.error_at("name", what, "names of their own"));
+                return Err(parsed.error_at("name", what, "names of their own"));
             }
             spec.items.push(item);
         }
         Ok(spec)
     }
 
-    /// Returns the languages of an item that names none: English, or the sources' languages if none is English.
-    fn own_langs(&self, sources: &[usize]) -> Vec<String> {
+    /// Returns the default languages of an item: English, or the sources' languages if none is English.
+    fn default_langs(&self, sources: &[usize]) -> Vec<String> {
         let sources = sources.iter().filter_map(|at| self.sources.get(*at));
         let langs: Option<BTreeSet<String>> = sources.map(|source| source.lang.clone()).collect();
         let langs = langs.filter(|langs| !langs.is_empty() && !langs.contains("en"));
@@ -228,64 +229,65 @@ impl CorpusSpec {
     }
 }
 
-fn read_source(table: &SourceTable, at: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
+fn read_source(table: &SourceTable, parsed: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
     let place = match (&table.corpus, &table.text) {
         (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
         (None, Some(text)) => SourcePlace::Text(text.to_string()),
-        _ => return Err(at.error_at("name", "a source of neither or both", "corpus or text")),
+        _ => return Err(parsed.error_at("name", "a source of neither or both", "corpus or text")),
     };
     if matches!(place, SourcePlace::Text(_)) {
-        let filter = at.keys().find(|key| matches!(*key, "where" | "take"));
+        let filter = parsed.keys().find(|key| matches!(*key, "where" | "take"));
         if let Some(key) = filter {
-            return Err(at.error_at(key, "a filter on a text", "it with corpus alone"));
+            return Err(parsed.error_at(key, "a filter on a text", "it with corpus alone"));
         }
         if table.lang.is_none() {
-            return Err(at.error_at("text", "a text without lang", "lang, a language tag"));
+            return Err(parsed.error_at("text", "a text without lang", "lang, a language tag"));
         }
     }
     Ok(CleanSource {
         name: table.name.to_string(),
         place,
         lang: table.lang.as_ref().map(ToString::to_string),
-        wheres: strings(table.r#where.as_ref()),
+        wheres: to_strings(table.r#where.as_ref()),
         all: table.take == Some(SourceFilter::All),
-        line: at.line,
+        line: parsed.line,
     })
 }
 
-/// Returns the texts, or an empty list if there are none.
-fn strings(many: Option<&NonEmpty<NonEmptyText>>) -> Vec<String> {
+/// Converts a list of texts. Empty if the list is missing.
+fn to_strings(many: Option<&NonEmpty<NonEmptyText>>) -> Vec<String> {
     let all = many.into_iter().flat_map(|many| many.iter());
     all.map(ToString::to_string).collect()
 }
 
-/// An item, with the spec so far and the places of its keys.
+/// An item, with the spec so far and the positions of its keys.
 pub(super) struct ItemContext<'a> {
     pub(super) spec: &'a CorpusSpec,
     pub(super) item: &'a SpecItem,
-    pub(super) at: ParsedTable<'a>,
+    pub(super) parsed: ParsedTable<'a>,
 }
 
 impl SpecItem {
     fn from_table(
         spec: &CorpusSpec,
         table: ItemTable,
-        at: ParsedTable<'_>,
+        parsed: ParsedTable<'_>,
     ) -> Result<Self, SpecError> {
         let kind = table.kind;
-        super::checks::check_keys(&table, at)?;
+        super::checks::check_keys(&table, parsed)?;
         let names = spec.sources.iter().map(|source| &source.name);
         let sources: Vec<usize> = match table.source.as_deref() {
             None => (0..spec.sources.len()).collect(),
             Some(some) => {
-                let index = |name: &NonEmptyText| index_of(at, "source", name, names.clone());
+                let index =
+                    |name: &NonEmptyText| resolve_name(parsed, "source", name, names.clone());
                 some.iter().map(index).collect::<Result<_, _>>()?
             }
         };
-        let langs = match (&table.lang, kind.by) {
-            (None, ItemMaker::Text(_) | ItemMaker::Fault) => spec.own_langs(&sources),
-            (None, ItemMaker::Clean) if table.forms.is_none() => spec.own_langs(&sources),
-            (langs, _) => strings(langs.as_ref()),
+        let langs = match (&table.lang, kind.maker) {
+            (None, ItemMaker::Text(_) | ItemMaker::Fault) => spec.default_langs(&sources),
+            (None, ItemMaker::Clean) if table.forms.is_none() => spec.default_langs(&sources),
+            (langs, _) => to_strings(langs.as_ref()),
         };
         let onsets = table.onset.as_deref();
         let repeats = Repeats {
@@ -293,14 +295,14 @@ impl SpecItem {
             copies: range_or(table.copies, kind.copies.low, kind.copies.high),
             onsets: match onsets {
                 Some(all) => all.iter().map(|onset| onset.0).collect(),
-                None => vec![kind.onset()],
+                None => vec![kind.default_onset()],
             },
             after: range_or(table.after, 0, 0),
             class: table.class.unwrap_or(LoopClass::Loop),
         };
         let item = Self {
             table,
-            line: at.line,
+            line: parsed.line,
             sources,
             langs,
             repeats,
@@ -309,7 +311,7 @@ impl SpecItem {
         let faults = (ItemContext {
             spec,
             item: &item,
-            at,
+            parsed,
         })
         .check()?;
         Ok(Self { faults, ..item })

@@ -1,23 +1,23 @@
 //! The tables of a spec and of a file of forms.
 //!
-//! A field is a key, which serde reads. `keys.toml` describes them all.
+//! Each field is a key, which `keys.toml` describes.
 
 use deadloop_detect::Fault;
 use serde::Deserialize;
 
 use super::kinds::{ItemKind, deserialize_kind};
 use super::values::{
-    BoundedRange, Fraction, MAX_CHARS, NamedLists, NonEmpty, NonEmptyText, Share, WholeNumber,
-    WordGroups,
+    BoundedRange, Fraction, MAX_CHARS, NamedLists, NonEmpty, NonEmptyText, PositiveFraction,
+    WholeNumber, WordGroups,
 };
 
 deadloop_detect::words! {
-    /// The name of the model of a made text.
+    /// Naming of a synthetic text's model.
     pub(crate) enum Writers {
         Marked = "marked",
         Kept = "kept",
     }
-    /// The transcripts taken from a source.
+    /// Filter of the transcripts of a source.
     pub(crate) enum SourceFilter {
         Clean = "clean",
         All = "all",
@@ -32,7 +32,7 @@ deadloop_detect::words! {
         Loop = "loop",
         Transient = "transient",
     }
-    /// The kinds of streams that can be damaged.
+    /// Kind of stream that can be damaged.
     pub(crate) enum SpecStreamKind {
         Tags = "tags",
         Think = "think",
@@ -43,12 +43,12 @@ deadloop_detect::words! {
         Whole = "whole",
         Calls = "calls",
     }
-    /// The values that are added to each result of a run.
+    /// Random values that are added to each result of a run.
     pub(crate) enum Volatile {
         Ids = "ids",
         Dates = "dates",
     }
-    /// The ways in which copies differ.
+    /// Kind of differences between the copies of a loop.
     pub(crate) enum DriftKind {
         Counter = "counter",
         Fill = "fill",
@@ -58,10 +58,10 @@ deadloop_detect::words! {
         Paraphrase = "paraphrase",
         Case = "case",
         Space = "space",
-        /// The statements of the unit in another order, joined by words of doubt.
+        /// Shuffled statements of the unit, joined by phrases of doubt.
         Circle = "circle",
     }
-    /// The kinds of chunks.
+    /// Unit of the chunks into which a text is cut.
     pub(crate) enum ChunkKind {
         Chars = "chars",
         Tokens = "tokens",
@@ -69,7 +69,7 @@ deadloop_detect::words! {
     }
 }
 
-/// The file as a whole.
+/// A whole spec file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct SpecTable {
@@ -90,7 +90,7 @@ pub(crate) struct SpecTable {
     pub(crate) item: Vec<ItemTable>,
 }
 
-/// `[[source]]`.
+/// `[[source]]`: a source of clean text.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct SourceTable {
@@ -102,7 +102,7 @@ pub(crate) struct SourceTable {
     pub(crate) take: Option<SourceFilter>,
 }
 
-/// `[[unit]]`: texts that are repeated.
+/// `[[unit]]`: texts to repeat.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct RepeatedUnit {
@@ -121,7 +121,7 @@ pub(crate) struct Tool {
     pub(crate) results: Option<NonEmpty<NonEmptyText>>,
 }
 
-/// `[[forms]]`.
+/// `[[forms]]`: a named file of forms.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct FormsTable {
@@ -129,7 +129,7 @@ pub(crate) struct FormsTable {
     pub(crate) file: NonEmptyText,
 }
 
-/// `[[item]]`: what is made, how often, and how its copies differ and arrive.
+/// `[[item]]`: a group of transcripts of one kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct ItemTable {
@@ -169,12 +169,12 @@ pub(crate) struct ItemTable {
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Drift {
     pub(crate) kind: DriftKind,
-    pub(crate) rate: Option<Share>,
+    pub(crate) rate: Option<PositiveFraction>,
     pub(crate) counter: Option<NonEmptyText>,
     pub(crate) glue: Option<NonEmptyText>,
 }
 
-/// `item.chunks`.
+/// `item.chunks`: how a text is cut into events.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 pub(crate) struct Chunks {

@@ -1,4 +1,4 @@
-//! The types of a spec's values. `keys.toml` describes them in words.
+//! The types of a spec's values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 
 use crate::planted_loops::Rng;
 
-/// The maximum number of chars of any text: the most that a recording is expected to hold.
+/// The maximum number of chars of any text.
 pub(crate) const MAX_CHARS: u64 = 10_000_000;
 
-/// A range with both ends included.
+/// An inclusive range of counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountRange {
     pub(crate) low: usize,
@@ -28,7 +28,7 @@ impl CountRange {
         rng.between(self.low, self.high)
     }
 
-    pub(crate) fn holds(self, number: usize) -> bool {
+    pub(crate) fn contains(self, number: usize) -> bool {
         (self.low..=self.high).contains(&number)
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for CountRange {
     }
 }
 
-/// A text that is not empty.
+/// A non-empty text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NonEmptyText(String);
 
@@ -57,33 +57,33 @@ pub(crate) struct BoundedRange<const LOW: u64, const HIGH: u64>(pub(crate) Count
 
 /// A number above 0 and at most 1.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share(pub(crate) f64);
+pub(crate) struct PositiveFraction(pub(crate) f64);
 
-/// A number from 0 to below 1.
+/// A number of at least 0 and below 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fraction(pub(crate) f64);
 
-/// A list of at least one value, where a single value may be written alone.
+/// A non-empty list. A single value may be written without brackets.
 #[derive(Clone, Debug)]
 pub(crate) struct NonEmpty<T>(Vec<T>);
 
-/// Lists of at least two words. The words of a list may replace each other.
+/// Groups of at least two words that may replace each other.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WordGroups(pub(crate) Vec<Vec<NonEmptyText>>);
 
-/// Lists by name. No list is empty.
+/// Non-empty lists by name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NamedLists(pub(crate) BTreeMap<String, Vec<Json>>);
 
 /// The written form of a range: `n` or `[low, high]`.
 #[derive(serde::Deserialize)]
 #[serde(untagged)]
-enum RangeForm {
+enum WrittenRange {
     One(u64),
     Two([u64; 2]),
 }
 
-impl RangeForm {
+impl WrittenRange {
     fn check_bounds(self, low: u64, high: u64) -> Option<CountRange> {
         let [first, last] = match self {
             Self::One(number) => [number; 2],
@@ -111,8 +111,8 @@ enum OneOrMany<T> {
     Many(Vec<T>),
 }
 
-/// Implements `Deserialize` for types that are read as another type and then checked.
-macro_rules! checked {
+/// Implements `Deserialize` for types that are deserialized as another type and then checked.
+macro_rules! checked_deserialize {
     ($([$($generic:tt)*] $of:ty: |$written:ident: $as:ty| $read:expr;)+) => {$(
         impl<'de, $($generic)*> Deserialize<'de> for $of {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -124,13 +124,13 @@ macro_rules! checked {
     )+};
 }
 
-checked! {
+checked_deserialize! {
     [] NonEmptyText: |text: String| (!text.is_empty()).then_some(Self(text));
     [const LOW: u64, const HIGH: u64] WholeNumber<LOW, HIGH>:
         |number: u64| (LOW..=HIGH).contains(&number).then_some(Self(number));
     [const LOW: u64, const HIGH: u64] BoundedRange<LOW, HIGH>:
-        |ends: RangeForm| ends.check_bounds(LOW, HIGH).map(Self);
-    [] Share: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number));
+        |ends: WrittenRange| ends.check_bounds(LOW, HIGH).map(Self);
+    [] PositiveFraction: |number: f64| (number > 0.0 && number <= 1.0).then_some(Self(number));
     [] Fraction: |number: f64| (0.0..1.0).contains(&number).then_some(Self(number));
     [T: DeserializeOwned] NonEmpty<T>: |written: OneOrMany<T>| match written {
         OneOrMany::One(one) => Some(Self(vec![one])),
@@ -139,13 +139,13 @@ checked! {
     [] WordGroups: |groups: Vec<Vec<NonEmptyText>>|
         groups.iter().all(|group| group.len() > 1).then_some(Self(groups));
     [] NamedLists: |lists: BTreeMap<String, Vec<Json>>|
-        lists.values().all(|list| is_plain(list)).then_some(Self(lists));
+        lists.values().all(|list| has_no_tables(list)).then_some(Self(lists));
 }
 
-/// Returns whether a list is not empty and holds neither a table nor a date.
-fn is_plain(list: &[Json]) -> bool {
+/// Returns whether a list is non-empty and contains neither tables nor dates.
+fn has_no_tables(list: &[Json]) -> bool {
     let plain = |item: &Json| match item {
-        Json::Array(list) => is_plain(list),
+        Json::Array(list) => has_no_tables(list),
         item => !item.is_object(),
     };
     !list.is_empty() && list.iter().all(plain)

@@ -1,4 +1,4 @@
-//! What damage says of itself: where it begins, and that the same asked for twice is the same.
+//! Damage reports its onset, and is deterministic.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -36,7 +36,7 @@ fn of_events(fault: Fault) -> bool {
     matches!(fault, ReplayLost | ReplayDoubled | ReplayOrder)
 }
 
-/// Faults of whole streams are made elsewhere.
+/// Returns whether a fault is of whole streams, which another module makes.
 fn of_streams(fault: Fault) -> bool {
     use Fault::{ErrorEvent, NoDone, PartialTools, Stall};
     matches!(fault, NoDone | Stall | ErrorEvent | PartialTools)
@@ -76,7 +76,7 @@ fn damage_is_what_it_says() {
     assert!(hit.iter().all(whole), "{hit:?}");
 }
 
-/// Texts of marks, whole and cut, and of what stands between them.
+/// Generates texts of tags, complete and cut, with other text between them.
 fn text() -> impl Strategy<Value = String> {
     let marks = [
         "<think>", "</think>", "<thi", "</", "<", ">", "<id>", "</id>", "<b>", "{", "}", "[", "]",

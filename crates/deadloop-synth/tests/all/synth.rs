@@ -1,5 +1,5 @@
-//! Synthetic corpora: what is planted stands where the label says, the same spec gives the same
-//! transcripts, nothing disturbs its neighbours, and what is wrong with a spec is told with its line.
+//! Synthetic corpora: loops are where their labels say, the same spec gives the same transcripts, items are
+//! independent, and errors in a spec are reported with their line.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ fn datasets() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../datasets")
 }
 
-/// Everything that a spec of `datasets/` draws on, its clean transcripts found the slow way.
+/// Reads a spec of `datasets/` and its inputs. Its clean transcripts are found by a simple slow method.
 fn read(name: &str) -> (CorpusSpec, Stock) {
     let folder = datasets().join(name);
     let spec = CorpusSpec::read(&folder.join("spec.toml")).unwrap();
@@ -35,7 +35,7 @@ fn read(name: &str) -> (CorpusSpec, Stock) {
     (spec, stock)
 }
 
-/// What of a corpus is labelled clean.
+/// Returns the texts of a corpus that are labelled clean.
 fn clean(path: &Path) -> Vec<CleanText> {
     let corpus = Corpus::open(path).unwrap();
     let mut reader = csv::Reader::from_path(corpus.labels_csv().unwrap()).unwrap();
@@ -71,7 +71,7 @@ fn text(made: &SynthTranscript, channel: &str) -> Vec<char> {
     text.chars().collect()
 }
 
-/// Whether `unit` is a smaller one several times over, the slow way.
+/// Returns whether `unit` is a repetition of a smaller unit, by a simple slow method.
 fn is_power(unit: &[char]) -> bool {
     (1..unit.len()).any(|part| {
         unit.len().is_multiple_of(part) && unit.chunks(part).all(|chunk| chunk == &unit[..part])
@@ -82,14 +82,14 @@ fn exact(kind: &str) -> bool {
     ["short-sequence", "paragraph"].contains(&kind)
 }
 
-/// The obvious check of one label against the text.
+/// Verifies a label against the text by a simple slow method.
 fn verify(made: &SynthTranscript, label: &PlantedLabel) {
     let id = &made.entry.transcript.id;
     let text = text(made, &label.channel);
     let places = [label.start, label.onset, label.period];
     let [start, onset, period] = places.map(Option::unwrap);
     let end = label.end.unwrap_or(text.len());
-    let check = |holds: bool, what: &str| assert!(holds, "{id}: {what}: {label:?}");
+    let check = |contains: bool, what: &str| assert!(contains, "{id}: {what}: {label:?}");
     check(onset == start + period, "another onset");
     check(end <= text.len() && onset < end, "an end outside");
     let same = |at: usize| text[at] == text[at - period];
@@ -113,7 +113,7 @@ fn verify(made: &SynthTranscript, label: &PlantedLabel) {
     }
 }
 
-/// The number of a list item.
+/// Returns the number of a list item.
 fn number(line: &str) -> Option<usize> {
     let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
     let mark = line[digits.len()..].starts_with(['.', ')', '、']);
@@ -142,7 +142,8 @@ fn planted_loops_are_where_their_labels_say() {
     assert!(bytes < 4_000_000, "{bytes}: a few MB at most");
 }
 
-/// Where the finder sees what was planted: off by so many chars; none: nowhere.
+/// Returns the distance from the label's onset to the nearest onset of the finder, in chars, and whether its `earliest`
+/// is the label's onset.
 fn off(made: &SynthTranscript, label: &PlantedLabel) -> Option<(i64, bool)> {
     let text: String = text(made, &label.channel).iter().collect();
     let onset = label.onset.unwrap() as i64;
@@ -248,8 +249,8 @@ fn the_finder_takes_no_puzzle_for_a_loop() {
     }
 }
 
-/// Two long copies that last to the end, stamps, series, states, words in no order, blanks; in Chinese clauses, steps,
-/// ordinals, paragraphs said again. What is cut a few chars into a third copy is not believed. Healthy text is clean.
+/// Many kinds of repetition, with the expected result of the finder. A text that is cut a few chars into a third copy
+/// is not reported, and healthy text is clean.
 #[test]
 fn planted_texts_of_recent_kinds_are_found_as_loops() {
     let (spec, stock) = read("planted-text");
@@ -300,7 +301,7 @@ fn stock() -> Stock {
     }
 }
 
-/// An English text, of a model or of a person.
+/// Creates an English text by a model or a person.
 fn written(id: String, model: Option<&str>, text: &str) -> CleanText {
     CleanText {
         id,
@@ -312,7 +313,7 @@ fn written(id: String, model: Option<&str>, text: &str) -> CleanText {
     }
 }
 
-/// A stock of one real answer, that of `t0`.
+/// Creates a stock with the real answer of `t0`.
 fn one_answer(real: RealStream) -> Stock {
     Stock {
         texts: vec![vec![written("t0".to_owned(), Some("m"), &real.answer)]],
@@ -341,7 +342,7 @@ fn another_item_changes_nothing_and_another_seed_everything() {
     assert!(one.iter().all(|(id, text)| more[id] == *text));
 }
 
-/// Of most corpora few transcripts have what a fault damages: those are drawn, and what they say is the gold.
+/// Only transcripts that a fault can damage are drawn, and their content is the gold.
 #[test]
 fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     let text_of_spec = "name = \"real\"\nseed = 5\ntest = 0\n[[source]]\nname = \"real\"\ncorpus = \"corpus\"\n[[item]]\nname = \"a\"\nkind = \"fault\"\n\
@@ -379,7 +380,7 @@ fn a_fault_befalls_the_one_transcript_that_has_what_it_damages() {
     }
 }
 
-/// Most logs do not say in which language they are: they are taken for any.
+/// Texts without a language fit any language.
 #[test]
 fn text_without_a_language_is_of_any() {
     let spec = CorpusSpec::parse(&format!("{SMALL}{ITEM}")).unwrap();
@@ -431,7 +432,7 @@ fn chunks_are_of_the_wanted_size_and_lose_nothing() {
     }
 }
 
-/// With a source and forms the actions of a form stand in a real answer, and the gold has both.
+/// With a source and forms, the actions of a form are inserted into a real answer, and the gold has both.
 #[test]
 fn actions_are_planted_into_real_answers() {
     let item = |more: &str| {
@@ -513,7 +514,7 @@ fn a_stall_in_a_recording_keeps_its_pieces_and_times() {
     assert!(text.contains("stream whole"), "{text}");
 }
 
-/// A part of a spec, what stands there instead, and how the error begins.
+/// A part of a spec, its replacement, and the beginning of the expected error.
 const WRONG: &str = r#"
 seed = 5 -> sead = 5 -> 2: unknown key sead (did you mean "seed"?), expected one of name, seed
 seed = 5 -> -> 1: no seed, expected a whole number
@@ -585,7 +586,7 @@ fn forms_are_checked_when_they_are_read() {
     }
 }
 
-/// Each key of `--keys` is read and allows what is told, and no other key is read.
+/// Exactly the keys of `--keys` are read, with the described values.
 #[test]
 fn every_key_is_told_once_and_as_it_is_read() {
     const WHOLE: &str = "unit = [{ name = 'u', lang = 'en', texts = 'x' }]\ntool = [{ name = 't' }]

@@ -1,4 +1,4 @@
-//! Runs that `synth` makes: what their labels say is looked up in the events, the slow and obvious way.
+//! Runs made by `synth`: their labels are verified against the events by a simple slow method.
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ const LOOPS: [&str; 8] = [
 ];
 const HARMLESS: [&str; 4] = ["poll", "batch", "verify", "retry"];
 
-/// A call, what came of it, and whether it failed.
+/// A call, its result, and whether the tool failed.
 type Step = (String, String, String, bool);
 
 fn steps(events: &[RecordedEvent]) -> Vec<Step> {
@@ -51,7 +51,7 @@ fn steps(events: &[RecordedEvent]) -> Vec<Step> {
     events.iter().filter_map(call).collect()
 }
 
-/// What each turn says, and how many calls it makes.
+/// Returns the text of each turn, and its number of calls.
 fn turns(events: &[RecordedEvent]) -> Vec<(String, usize)> {
     let mut turns: Vec<(String, usize)> = Vec::new();
     for event in events {
@@ -65,7 +65,7 @@ fn turns(events: &[RecordedEvent]) -> Vec<(String, usize)> {
     turns
 }
 
-/// Without the time of the day, its lines in one order.
+/// Returns the sorted lines of a result, without its time of day.
 fn steady(text: &str) -> Vec<&str> {
     let lines = text
         .lines()
@@ -75,8 +75,8 @@ fn steady(text: &str) -> Vec<&str> {
     lines
 }
 
-/// Whether the events bear a label out.
-fn holds(made: &SynthTranscript, label: &PlantedLabel) -> Result<(), String> {
+/// Checks a label against the events.
+fn contains(made: &SynthTranscript, label: &PlantedLabel) -> Result<(), String> {
     let steps = steps(&made.entry.transcript.events);
     let turns = turns(&made.entry.transcript.events);
     let length = match label.channel.as_str() {
@@ -139,7 +139,7 @@ fn benign(made: &SynthTranscript) -> Vec<(String, usize, usize)> {
     spans.into_iter().flatten().map(one).collect()
 }
 
-/// Whether a stretch of harmless repetition is one.
+/// Returns whether a span of harmless repetition is harmless.
 fn is_harmless(steps: &[Step], (reason, start, end): &(String, usize, usize)) -> bool {
     let span = &steps[*start..*end];
     let calls: BTreeSet<_> = span.iter().map(|step| (&step.0, &step.1)).collect();
@@ -170,7 +170,7 @@ fn check(made: &[SynthTranscript]) {
     for made in made {
         let id = &made.entry.transcript.id;
         for label in made.labels.iter().filter(|label| label.class != "clean") {
-            assert_eq!(holds(made, label), Ok(()), "{id}");
+            assert_eq!(contains(made, label), Ok(()), "{id}");
         }
         let steps = steps(&made.entry.transcript.events);
         for span in benign(made) {
@@ -205,7 +205,7 @@ fn every_kind_of_the_starter_is_what_its_label_says() {
     );
 }
 
-/// The starter's own clean runs stand in for real ones.
+/// The clean runs of the starter corpus serve as real runs.
 fn hosts() -> Vec<RealRun> {
     let clean = starter()
         .into_iter()

@@ -1,5 +1,5 @@
-//! Runs of the shapes that people report of agents of today: what their labels say is looked up in the events, the slow
-//! and obvious way, and the finder for runs says the same of them.
+//! Runs with loops reported for recent agents: their labels are verified against the events by a simple slow method,
+//! and the finder agrees.
 #![allow(clippy::expect_used, reason = "a test that cannot go on says why")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ fn made() -> Vec<SynthTranscript> {
     jobs.iter().map(make).collect()
 }
 
-/// The item's name, and whether its results have ids and dates.
+/// Returns the item's name, and whether its results have ids and dates.
 fn item(made: &SynthTranscript) -> (&str, bool) {
     let name = made.entry.transcript.id.split('/').next().unwrap_or("");
     match name.strip_suffix("-volatile") {
@@ -40,7 +40,7 @@ fn events(made: &SynthTranscript) -> &[RecordedEvent] {
     &made.entry.transcript.events
 }
 
-/// Each call as `name arguments`, with its result.
+/// Returns each call as `name arguments`, with its result.
 fn steps(made: &SynthTranscript) -> Vec<(String, String)> {
     let mut results = BTreeMap::new();
     for event in events(made) {
@@ -59,7 +59,7 @@ fn steps(made: &SynthTranscript) -> Vec<(String, String)> {
     events(made).iter().filter_map(step).collect()
 }
 
-/// A result without the id and the date that were put into it.
+/// Returns a result without its inserted id and date.
 fn still(result: &str) -> String {
     if let Ok(serde_json::Value::Object(mut fields)) = serde_json::from_str(result) {
         fields.remove("request_id");
@@ -70,7 +70,7 @@ fn still(result: &str) -> String {
     result.lines().filter(own).collect::<Vec<_>>().join("\n")
 }
 
-/// What each turn says, without its numbers, and how many calls it makes.
+/// Returns the text of each turn without numbers, and its number of calls.
 fn turns(made: &SynthTranscript) -> Vec<(String, usize)> {
     let mut turns: Vec<(String, usize)> = Vec::new();
     for event in events(made) {
@@ -95,7 +95,7 @@ fn are_one<T: Ord>(all: impl IntoIterator<Item = T>) -> bool {
     all.into_iter().collect::<BTreeSet<_>>().len() == 1
 }
 
-/// Where a label's first copy begins, its second, and where it ends, of so many.
+/// Returns the start, the onset and the end of a label, where `length` is the total length.
 fn span(label: &PlantedLabel, length: usize) -> (usize, usize, usize) {
     let [start, onset] = [label.start, label.onset].map(|at| at.expect("a place"));
     let end = label.end.unwrap_or(length);
@@ -103,7 +103,7 @@ fn span(label: &PlantedLabel, length: usize) -> (usize, usize, usize) {
     (start, onset, end)
 }
 
-/// Whether a loop of calls is what its item says.
+/// Returns whether a loop of calls matches its item.
 fn is_of_calls(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     let steps = steps(made);
     let (start, onset, end) = span(label, steps.len());
@@ -145,7 +145,7 @@ fn is_of_calls(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     }
 }
 
-/// Whether a loop of turns is what its item says.
+/// Returns whether a loop of turns matches its item.
 fn is_of_turns(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     let turns = turns(made);
     let (start, _, end) = span(label, turns.len());
@@ -162,7 +162,7 @@ fn is_of_turns(made: &SynthTranscript, label: &PlantedLabel) -> bool {
     }
 }
 
-/// Whether healthy repetition is what its item says.
+/// Returns whether harmless repetition matches its item.
 fn is_healthy(made: &SynthTranscript) -> bool {
     let meta = &made.entry.transcript.meta;
     let benign = meta.get("benign").and_then(|all| all.as_array());
@@ -203,12 +203,12 @@ fn each_shape_is_what_its_label_says() {
     for made in &all {
         let id = &made.entry.transcript.id;
         let label = &made.labels[0];
-        let holds = match (label.class, label.channel.as_str()) {
+        let contains = match (label.class, label.channel.as_str()) {
             ("clean", _) => is_healthy(made),
             (_, "tools") => is_of_calls(made, label),
             _ => is_of_turns(made, label),
         };
-        assert!(holds, "{id}");
+        assert!(contains, "{id}");
         *items.entry(item(made)).or_insert(0) += 1;
         let results: Vec<String> = steps(made).into_iter().map(|step| step.1).collect();
         let put = |result: &String| result.contains("req-") && result.contains(" Nov 2026 ");
@@ -220,7 +220,7 @@ fn each_shape_is_what_its_label_says() {
     assert!(items.values().all(|count| *count == 12), "{items:?}");
 }
 
-/// `deadloop label` calls each of them what it is, and sees the second copy begin where it does.
+/// `deadloop label` finds the kind and the onset of every loop.
 #[test]
 fn the_finder_says_of_each_shape_what_its_label_says() {
     for made in &made() {

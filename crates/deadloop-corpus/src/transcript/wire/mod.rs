@@ -1,8 +1,7 @@
 //! [`WireTranscript`]: the fields of a record as read from a file.
 //!
-//! Every format fills a [`WireTranscript`], and [`WireTranscript::entry`] is the only place where it is checked. Fields
-//! are read as JSON values first and checked afterwards, so that an error about a type names the field and not only a
-//! column. Unknown fields are kept.
+//! Every format fills a [`WireTranscript`], which only [`WireTranscript::into_entry`] checks. Fields are read as JSON values
+//! first and checked afterwards, so that a type error names the field and not only a column. Unknown fields are kept.
 
 use std::fmt;
 
@@ -16,9 +15,9 @@ mod write;
 
 use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
 pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
-pub(crate) use write::line;
+pub(crate) use write::write_line;
 
-const FIELDS: [&str; 10] = [
+const FIELD_NAMES: [&str; 10] = [
     "id",
     "model",
     "profile",
@@ -31,7 +30,7 @@ const FIELDS: [&str; 10] = [
     "answer",
 ];
 
-/// A record with its fields as they were read.
+/// An unchecked record with its fields as they were read.
 #[derive(Debug)]
 pub(crate) struct WireTranscript {
     fields: Fields<10>,
@@ -41,12 +40,12 @@ pub(crate) struct WireTranscript {
 impl WireTranscript {
     pub(crate) fn empty() -> Self {
         Self {
-            fields: Fields::new(&FIELDS),
+            fields: Fields::new(&FIELD_NAMES),
             events: None,
         }
     }
 
-    /// Converts an object to a record.
+    /// Converts an object to an unchecked record.
     pub(crate) fn from_object(object: Map<String, Value>) -> Result<Self, WireFault> {
         let mut wire = Self::empty();
         for (name, value) in object {
@@ -58,20 +57,20 @@ impl WireTranscript {
                 ("events", other) => return Err(WireFault::wrong_type("events", &other, "a list")),
                 // The keys of an object are unique.
                 (_, value) => {
-                    wire.put(name, value);
+                    wire.set_field(name, value);
                 }
             }
         }
         Ok(wire)
     }
 
-    /// Sets a field other than `events`. Returns false if the field was set before.
-    pub(crate) fn put(&mut self, name: String, value: Value) -> bool {
+    /// Sets a field other than `events`. Returns `false` if the field was set before.
+    pub(crate) fn set_field(&mut self, name: String, value: Value) -> bool {
         self.fields.put(name, value)
     }
 
-    /// Checks the record and converts it to an entry. `think` returns the options for the `text` of a model.
-    pub(crate) fn entry(
+    /// Checks the record and converts it to an entry. `think` returns the options for splitting the `text` of a model.
+    pub(crate) fn into_entry(
         mut self,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
@@ -115,8 +114,7 @@ impl WireTranscript {
         })
     }
 
-    /// Returns the events, which may be given in one of the short forms. `reasoning` and `answer` may be used
-    /// together, in that order. `text` is used alone.
+    /// Takes the events, also from one of the short forms: `text`, or `reasoning` and `answer`.
     fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, WireFault> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;
@@ -175,7 +173,7 @@ impl<'de> Deserialize<'de> for WireTranscript {
                         continue;
                     }
                     let value = map.next_value_seed(CountedValue(&budget))?;
-                    if !wire.put(name, value) {
+                    if !wire.set_field(name, value) {
                         return Err(A::Error::custom(TWICE));
                     }
                 }

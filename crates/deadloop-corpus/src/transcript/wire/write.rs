@@ -8,12 +8,12 @@ use deadloop_stream::wire::{all, optional};
 
 use crate::Entry;
 
-/// Writes an entry as one JSON object. Fields without a value are left out.
-pub(crate) fn line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
+/// Writes an entry as one JSON object. Fields without a value are omitted.
+pub(crate) fn write_line(entry: &Entry, out: &mut Vec<u8>) -> serde_json::Result<()> {
     serde_json::to_writer(out, &TranscriptJson(entry))
 }
 
-/// The written form of a transcript.
+/// A transcript that serializes as JSON.
 struct TranscriptJson<'a>(&'a Entry);
 
 impl Serialize for TranscriptJson<'_> {

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: corpora on disk, and their reading in one word.
+//! Helpers of the tests of this crate, for corpora on disk.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use deadloop_corpus::{Corpus, Entry, Problem};
 use tempfile::TempDir;
 
-/// A file with these bytes in a folder of its own.
+/// Creates a file with these bytes in a new folder.
 pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(name);
@@ -15,7 +15,7 @@ pub(crate) fn file(name: &str, bytes: &[u8]) -> (TempDir, PathBuf) {
     (dir, path)
 }
 
-/// All that reading a file gives, in order.
+/// Reads all entries and problems of a file, in order.
 pub(crate) fn read(path: &Path) -> Vec<Result<Entry, Problem>> {
     Corpus::open(path).unwrap().entries().collect()
 }
@@ -37,7 +37,7 @@ pub(crate) fn tell(item: Result<Entry, Problem>) -> String {
     }
 }
 
-/// The one transcript that a line holds.
+/// Parses the transcript of a line.
 pub(crate) fn one(line: &str) -> Entry {
     let (_dir, path) = file("x.jsonl", line.as_bytes());
     read(&path).pop().unwrap().unwrap()

@@ -9,15 +9,15 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
-use super::{MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
+use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
 use deadloop_corpus::files::decompression::UnpackedBytes;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::{self, WireFault, utf8};
 
 type Archive = ZipArchive<BufReader<File>>;
 
-pub(super) fn records(place: Place) -> SourceRecords {
-    match open(&place.file) {
+pub(super) fn read_records(place: Place) -> SourceRecords {
+    match open_archive(&place.file) {
         Ok((archive, mut names)) => {
             names.retain(|name| name.ends_with(".json"));
             let names = names.into();
@@ -33,13 +33,13 @@ pub(super) fn records(place: Place) -> SourceRecords {
     }
 }
 
-/// Returns the names of an archive's members, in order. Empty if the archive cannot be read.
-pub(crate) fn members(path: &Path) -> Vec<String> {
-    open(path).map_or(Vec::new(), |(_, names)| names)
+/// Returns the names of an archive's members, sorted. Empty if the archive cannot be read.
+pub(crate) fn member_names(path: &Path) -> Vec<String> {
+    open_archive(path).map_or(Vec::new(), |(_, names)| names)
 }
 
-/// Opens an archive, and returns it with the names of its members, in order.
-fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
+/// Opens an archive. Also returns the sorted names of its members.
+fn open_archive(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
     let broken = |e: &dyn std::fmt::Display| {
         let what = format!("the archive cannot be read: {e}");
         WireFault::new(what, "a whole zip archive")
@@ -54,8 +54,9 @@ fn open(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
 
 struct MemberRecords {
     archive: Archive,
-    /// The bytes of the archive, and the unpacked size of its members.
+    /// Size of the archive, in bytes.
     packed: u64,
+    /// Total unpacked size of its members.
     unpacked: UnpackedBytes,
     names: VecDeque<String>,
     place: Place,
@@ -80,7 +81,7 @@ impl Iterator for MemberRecords {
 }
 
 impl MemberRecords {
-    /// Reads the JSON of a member, or returns the line and the fault.
+    /// Parses a member as JSON. On error, also returns the line of the fault.
     fn read_member(&mut self, name: &str) -> Result<RecordContent, (u64, WireFault)> {
         let broken = |e: &dyn std::fmt::Display| {
             let what = format!("the member cannot be read: {e}");
@@ -88,15 +89,15 @@ impl MemberRecords {
         };
         let member = self.archive.by_name(name).map_err(|e| broken(&e))?;
         let mut bytes = Vec::new();
-        let mut limited = member.take(MAX_DOCUMENT as u64 + 1);
+        let mut limited = member.take(MAX_DOCUMENT_BYTES as u64 + 1);
         limited.read_to_end(&mut bytes).map_err(|e| broken(&e))?;
         // All members count together, since members may share bytes of the archive.
         if let Err(e) = self.unpacked.add(bytes.len() as u64, self.packed) {
             self.names.clear();
             return Err(broken(&e));
         }
-        if bytes.len() > MAX_DOCUMENT {
-            let expected = format!("at most {MAX_DOCUMENT} bytes");
+        if bytes.len() > MAX_DOCUMENT_BYTES {
+            let expected = format!("at most {MAX_DOCUMENT_BYTES} bytes");
             return Err((0, WireFault::new("a member that is too long", expected)));
         }
         let text = utf8(&bytes).map_err(|fault| (1, fault))?;

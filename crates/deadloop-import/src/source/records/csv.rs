@@ -1,12 +1,12 @@
-//! The rows of a CSV file as objects.
+//! CSV: a record for each row, as an object with the header's field names.
 //!
-//! The fields have the names of the header. One row is in memory at a time.
+//! One row is in memory at a time.
 
 use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::{MAX_DOCUMENT, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, RecordContent, SourceRecord};
 use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Cost, Place, Problem};
@@ -14,89 +14,90 @@ use deadloop_stream::BOM;
 use deadloop_stream::wire::WireFault;
 
 /// The minimum number of bytes per read, so that a long row is not scanned line by line.
-const MIN_CHUNK: usize = 1 << 16;
+const MIN_READ_BYTES: usize = 1 << 16;
 
 struct CsvRecords<R> {
     bytes: R,
     place: Place,
-    /// The bytes read beyond the last record, and their first line.
-    left: Vec<u8>,
+    /// Bytes read after the last record.
+    data: Vec<u8>,
+    /// Number of the first line in `data`.
     line: u64,
     ended: bool,
-    /// The names of the columns.
+    /// Names of the columns. `None` before the header.
     header: Option<Vec<String>>,
 }
 
-pub(super) fn records(
+pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
 ) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
     CsvRecords {
         bytes,
         place,
-        left: Vec::new(),
+        data: Vec::new(),
         line: 1,
         ended: false,
         header: None,
     }
 }
 
-/// Reads the first rows of a file's beginning as objects. A last row that may be cut is left out.
-pub(crate) fn first_rows(bytes: &[u8], most: usize, whole: bool) -> Vec<Value> {
-    let rows = records(bytes, Place::whole(""));
-    let rows = rows.take(most + 1).filter_map(Result::ok);
+/// Reads the first rows of a file's head as objects. A last row that may be cut is dropped.
+pub(crate) fn first_rows(bytes: &[u8], max_rows: usize, is_whole: bool) -> Vec<Value> {
+    let rows = read_records(bytes, Place::whole(""));
+    let rows = rows.take(max_rows + 1).filter_map(Result::ok);
     let mut values: Vec<Value> = rows
         .filter_map(|row| match row.content {
             RecordContent::Json(value) => Some(value),
             _ => None,
         })
         .collect();
-    if !whole && values.len() <= most {
+    if !is_whole && values.len() <= max_rows {
         values.pop();
     }
-    values.truncate(most);
+    values.truncate(max_rows);
     values
 }
 
 impl<R: BufRead> CsvRecords<R> {
-    /// Reads until the first row is whole, the file ends or the row is too long.
-    fn fill(&mut self) -> std::io::Result<()> {
+    /// Reads until the buffer has a complete row or is too long, or until the file ends.
+    fn read_more(&mut self) -> std::io::Result<()> {
         let mut wanted = 0;
         while !self.ended
-            && self.left.len() <= MAX_DOCUMENT
-            && (self.left.len() < wanted || self.needs_more())
+            && self.data.len() <= MAX_DOCUMENT_BYTES
+            && (self.data.len() < wanted || self.needs_more())
         {
             // The doubling bounds how often a long row is scanned.
-            wanted = (self.left.len() * 2).max(MIN_CHUNK);
-            let more = (wanted - self.left.len()) as u64;
-            let read = self.bytes.by_ref().take(more).read_to_end(&mut self.left)?;
-            let line = self.bytes.read_until(b'\n', &mut self.left)?;
+            wanted = (self.data.len() * 2).max(MIN_READ_BYTES);
+            let more = (wanted - self.data.len()) as u64;
+            let read = self.bytes.by_ref().take(more).read_to_end(&mut self.data)?;
+            let line = self.bytes.read_until(b'\n', &mut self.data)?;
             self.ended = read + line == 0;
         }
         Ok(())
     }
 
     fn needs_more(&self) -> bool {
-        self.left.trim_ascii().is_empty() || is_open(self.left.trim_ascii_start())
+        self.data.trim_ascii().is_empty() || is_open(self.data.trim_ascii_start())
     }
 
     fn next_row(&mut self) -> Option<Result<CsvRow, Problem>> {
-        if let Err(e) = self.fill() {
+        if let Err(e) = self.read_more() {
             self.ended = true;
-            self.left.clear();
+            self.data.clear();
             let fault = broken(&e);
-            return Some(Err(fault.at(self.place_of(self.line))));
+            return Some(Err(fault.at(self.place_at(self.line))));
         }
-        if self.line == 1 && self.left.starts_with(BOM) {
-            self.left.drain(..BOM.len());
+        if self.line == 1 && self.data.starts_with(BOM) {
+            self.data.drain(..BOM.len());
         }
-        let (end, row) = first_row(&self.left, self.line)?;
-        self.line += line_breaks(&self.left[..end]);
-        self.left.drain(..end);
+        let (end, row) = first_row(&self.data, self.line)?;
+        self.line += line_breaks(&self.data[..end]);
+        self.data.drain(..end);
         Some(Ok(row))
     }
 
-    fn place_of(&self, line: u64) -> Place {
+    fn place_at(&self, line: u64) -> Place {
         Place {
             line,
             ..self.place.clone()
@@ -113,12 +114,12 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
                 Ok(row) => row,
                 Err(problem) => return Some(Err(problem)),
             };
-            let place = self.place_of(row.line);
+            let place = self.place_at(row.line);
             if let Some((what, expected)) = row.bad {
                 if self.header.is_none() {
                     // Without the names of the columns, the rows are useless.
                     self.ended = true;
-                    self.left.clear();
+                    self.data.clear();
                     let fault = WireFault::new(format!("the header: {what}"), expected);
                     return Some(Err(fault.costing(Cost::Unread).at(place)));
                 }
@@ -136,7 +137,7 @@ impl<R: BufRead> Iterator for CsvRecords<R> {
     }
 }
 
-/// Returns the names of the columns, made unique.
+/// Returns the names of the columns, made unique by their numbers.
 fn column_names(row: &CsvRow) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for (at, cell) in row.cells.iter().enumerate() {
@@ -150,7 +151,7 @@ fn column_names(row: &CsvRow) -> Vec<String> {
     names
 }
 
-/// Converts a row to an object. An empty cell is null, so that the column exists.
+/// Converts a row to an object. An empty cell becomes null, so that its column exists.
 fn row_object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
     if row.cells.len() != header.len() {
         return Err(WireFault::new(
@@ -179,7 +180,7 @@ mod tests {
             },
             Err(problem) => format!("{}: {}", problem.place.line, problem.what),
         };
-        records(text.as_bytes(), Place::whole(""))
+        read_records(text.as_bytes(), Place::whole(""))
             .map(told)
             .collect()
     }
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn rows_longer_than_what_is_read_at_once_are_whole() {
-        let long = "x,\n".repeat(MIN_CHUNK);
+        let long = "x,\n".repeat(MIN_READ_BYTES);
         let text = format!("a,b\n\"{long}\",1\nc,\"d\n");
         let told = rows_as_text(&text);
         assert_eq!(told.len(), 2);

@@ -1,8 +1,7 @@
-//! A SQLite database with sessions: a record for each row of each run.
+//! A SQLite database with sessions: a record for each row of a run.
 //!
-//! The database is opened read-only, no file is written next to it, and all reads see the same moment. Memory holds the
-//! keys of the runs, the rows of one run, and eight megabytes of pages. SQLite sorts larger data in the system's folder
-//! for temporary files.
+//! The database is opened read-only, no file is written next to it, and all reads see the same state. The keys of all
+//! runs, the rows of one run, and eight megabytes of pages are in memory. SQLite sorts larger data in temporary files.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,9 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
-use super::{DATABASE, MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
+use super::{
+    MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SQLITE_MAGIC, SourceRecord, SourceRecords,
+};
 use crate::source::files::{FileStamp, companion_metadata};
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::fields::Object;
@@ -24,43 +25,43 @@ use deadloop_stream::wire::{self, WireFault};
 
 /// The size of SQLite's page cache, in kilobytes.
 const CACHE_KILOBYTES: i64 = 8192;
-/// The maximum wait for a writer.
-const MAX_WAIT: Duration = Duration::from_secs(3);
-/// The maximum number of tables named in the message about an unknown database.
+/// The maximum wait for a lock of a writer.
+const MAX_LOCK_WAIT: Duration = Duration::from_secs(3);
+/// The maximum number of tables that an error message names.
 const MAX_NAMED_TABLES: usize = 12;
 
-/// Returns the records of a database with a known format.
-pub(super) fn records(place: Place) -> SourceRecords {
+/// Returns the records of a database of a known format.
+pub(super) fn read_records(place: Place) -> SourceRecords {
     match DatabaseRecords::open(&place.file) {
         Ok(rows) => Box::new(rows),
         Err(fault) => Box::new(std::iter::once(Err(fault.at(place)))),
     }
 }
 
-/// Returns the format of a database, recognized by its tables. The error lists the tables.
-pub(crate) fn format(path: &Path) -> Result<&'static str, WireFault> {
-    let (connection, _) = open(path)?;
-    let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
+/// Returns the format of a database, recognized by its tables.
+pub(crate) fn recognize_database(path: &Path) -> Result<&'static str, WireFault> {
+    let (connection, _) = open_read_only(path)?;
+    let tables = DatabaseTables::list(&connection).map_err(|e| database_fault(&e))?;
     match tables.find_queries().next() {
         Some(query) => Ok(&query.format),
         None => Err(WireFault::new(
-            format!("a SQLite database {}", tables.listing()),
+            format!("a SQLite database {}", tables.describe()),
             format!("a database of {}", list_formats()),
         )),
     }
 }
 
-/// Lists the formats of readable databases.
+/// Lists the formats of readable databases, for messages.
 fn list_formats() -> String {
     let mut names: Vec<&str> = QUERIES.iter().map(|query| query.format.as_str()).collect();
     names.dedup();
     names.join(", ")
 }
 
-/// Opens a database without writing. Returns it with a stamp for detecting writes in the meantime.
+/// Opens a database without writing. Also returns a stamp of the file, for detecting writes during the import.
 ///
-/// No stamp is needed if the database is locked or has a log, since all reads then see the same moment.
-fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
+/// The stamp is `None` if a lock or a log ensures that all reads see the same state.
+fn open_read_only(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
     let header = read_header(path)?;
     let log = companion_metadata(path, "-wal");
     let index = companion_metadata(path, "-shm").is_some();
@@ -86,17 +87,17 @@ fn open(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let uri = format!("file:{}?mode=ro{how}", escape_path(path)?);
     let connection = Connection::open_with_flags(uri, flags).map_err(|e| database_fault(&e))?;
-    restrict(&connection).map_err(|e| database_fault(&e))?;
+    restrict_connection(&connection).map_err(|e| database_fault(&e))?;
     Ok((connection, stamp))
 }
 
-/// Reads the first hundred bytes.
+/// Reads the header, the first hundred bytes.
 fn read_header(path: &Path) -> Result<[u8; 100], WireFault> {
     use std::io::Read;
     let mut header = [0; 100];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
     match read {
-        Ok(()) if header.starts_with(DATABASE) => Ok(header),
+        Ok(()) if header.starts_with(SQLITE_MAGIC) => Ok(header),
         Ok(()) => Err(WireFault::new(
             "a SQLite database that is packed",
             "the database as it was before it was packed",
@@ -117,11 +118,11 @@ fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     };
     // Old programs did not count pages, so the count may be of another version of the file.
     let counted = number(24) == number(92);
-    let said = u64::from(number(28)) * page;
-    let there = path.metadata().map_or(0, |about| about.len());
-    if counted && there < said {
+    let reason = u64::from(number(28)) * page;
+    let there = path.metadata().map_or(0, |meta| meta.len());
+    if counted && there < reason {
         Err(WireFault::new(
-            format!("the file ends inside the database: {there} bytes of {said}"),
+            format!("the file ends inside the database: {there} bytes of {reason}"),
             "a whole SQLite database",
         ))
     } else {
@@ -129,7 +130,7 @@ fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
     }
 }
 
-/// Escapes a path for a URI.
+/// Escapes a path for a `file:` URI.
 fn escape_path(path: &Path) -> Result<String, WireFault> {
     let fault = || WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8");
     let text = path.to_str().ok_or_else(fault)?;
@@ -141,18 +142,18 @@ fn escape_path(path: &Path) -> Result<String, WireFault> {
     Ok(escaped.collect())
 }
 
-/// Restricts a connection. The database is untrusted: its code is not run, and its memory is bounded.
-fn restrict(connection: &Connection) -> Result<(), Error> {
-    connection.busy_timeout(MAX_WAIT)?;
+/// Restricts a connection to an untrusted database. Its code does not run, and its memory is bounded.
+fn restrict_connection(connection: &Connection) -> Result<(), Error> {
+    connection.busy_timeout(MAX_LOCK_WAIT)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_DOCUMENT as i32)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_DOCUMENT_BYTES as i32)?;
     connection.pragma_update(None, "cache_size", -CACHE_KILOBYTES)?;
-    // All reads until the end see one moment.
+    // The transaction lets all reads see the same state.
     connection.execute_batch("BEGIN")
 }
 
-/// Converts an error of SQLite to a problem.
+/// Converts an SQLite error to a fault.
 fn database_fault(error: &Error) -> WireFault {
     let code = error.sqlite_error_code();
     let expected = match code {
@@ -165,20 +166,20 @@ fn database_fault(error: &Error) -> WireFault {
         _ => "a whole SQLite database",
     };
     // SQLite's message may have several lines.
-    let said = match error {
+    let reason = match error {
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    let said = said.replace(['\n', '\r'], " ");
-    WireFault::new(format!("the database cannot be read: {said}"), expected)
+    let reason = reason.replace(['\n', '\r'], " ");
+    WireFault::new(format!("the database cannot be read: {reason}"), expected)
 }
 
-/// The tables of a database and their columns.
+/// Tables of a database, each with its columns.
 struct DatabaseTables(Vec<(String, Vec<String>)>);
 
 impl DatabaseTables {
-    /// Lists the ordinary tables. A view or a virtual table of the same name could run arbitrary code.
-    fn read(connection: &Connection) -> Result<Self, Error> {
+    /// Lists the ordinary tables. Views and virtual tables are excluded, since they could run arbitrary code.
+    fn list(connection: &Connection) -> Result<Self, Error> {
         let mut names = connection.prepare(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
         )?;
@@ -194,8 +195,8 @@ impl DatabaseTables {
         Ok(Self(tables))
     }
 
-    /// Returns whether a table has all of these columns. A column with `!` before its name must be absent.
-    fn has(&self, table: &str, columns: &[String]) -> bool {
+    /// Returns whether a table has all of these columns. A column with the prefix `!` must be absent.
+    fn has_columns(&self, table: &str, columns: &[String]) -> bool {
         let Some((_, known)) = self.0.iter().find(|(known, _)| known == table) else {
             return false;
         };
@@ -209,7 +210,7 @@ impl DatabaseTables {
     fn find_queries(&self) -> impl Iterator<Item = &'static Query> {
         let all = |query: &&Query| {
             let mut tables = query.tables.iter();
-            tables.all(|(table, columns)| self.has(table, columns))
+            tables.all(|(table, columns)| self.has_columns(table, columns))
         };
         let there: Vec<&'static Query> = QUERIES.iter().filter(all).collect();
         let format = there.first().map(|query| &query.format);
@@ -218,8 +219,8 @@ impl DatabaseTables {
             .filter(move |query| Some(&query.format) == format)
     }
 
-    /// Lists the names of the tables, for messages.
-    fn listing(&self) -> String {
+    /// Describes the tables, for messages.
+    fn describe(&self) -> String {
         let names: Vec<&str> = self.0.iter().map(|(name, _)| name.as_str()).collect();
         match names.split_at_checked(MAX_NAMED_TABLES) {
             _ if names.is_empty() => "without tables".to_owned(),
@@ -236,15 +237,15 @@ impl DatabaseTables {
 struct DatabaseRun {
     query: &'static Query,
     key: String,
-    /// The data on the run besides its rows.
-    about: Object,
+    /// Data on the run besides its rows.
+    meta: Object,
 }
 
 struct DatabaseRecords {
     connection: Connection,
     file: Arc<PathBuf>,
     stamp: Option<FileStamp>,
-    /// The queries that have not run yet.
+    /// Queries that have not run yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<DatabaseRun>,
     ready: VecDeque<Result<SourceRecord, Problem>>,
@@ -253,8 +254,8 @@ struct DatabaseRecords {
 
 impl DatabaseRecords {
     fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
-        let (connection, stamp) = open(path)?;
-        let tables = DatabaseTables::read(&connection).map_err(|e| database_fault(&e))?;
+        let (connection, stamp) = open_read_only(path)?;
+        let tables = DatabaseTables::list(&connection).map_err(|e| database_fault(&e))?;
         let queries: VecDeque<&'static Query> = tables.find_queries().collect();
         for (table, _) in queries.iter().flat_map(|query| &query.tables) {
             check_pages(&connection, table)?;
@@ -270,27 +271,27 @@ impl DatabaseRecords {
         })
     }
 
-    /// Finds the keys of the runs of a query.
+    /// Queues the runs that a query finds.
     fn find_runs(&mut self, query: &'static Query) -> Result<(), Error> {
         let mut runs = self.connection.prepare(&query.runs)?;
         let names: Vec<String> = runs.column_names().map(str::to_owned).collect();
         let mut rows = runs.query(())?;
         while let Some(row) = rows.next()? {
             // A run that cannot be read is reported with its rows.
-            let about = row_object(row, &names).unwrap_or_default();
+            let meta = row_object(row, &names).unwrap_or_default();
             let key = match row.get_ref(0)? {
                 ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
                 ValueRef::Integer(number) => number.to_string(),
                 _ => String::new(),
             };
-            self.runs.push_back(DatabaseRun { query, key, about });
+            self.runs.push_back(DatabaseRun { query, key, meta });
         }
         Ok(())
     }
 
-    /// Reads the readable rows of a run.
+    /// Reads the rows of a run.
     fn read_rows(&mut self, run: &DatabaseRun) -> Result<(), Error> {
-        let file = Arc::new(self.file.join(run.name()));
+        let file = Arc::new(self.file.join(run.display_name()));
         let mut rows = self.connection.prepare(&run.query.rows)?;
         let names: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([&run.key])?;
@@ -300,31 +301,31 @@ impl DatabaseRecords {
             let place = Place::new(Arc::clone(&file), line);
             let sizes = (0..names.len()).map(|at| row.get_ref(at).map_or(0, cell_size));
             bytes += sizes.sum::<usize>();
-            if bytes > MAX_DOCUMENT {
+            if bytes > MAX_DOCUMENT_BYTES {
                 self.ready.clear();
-                let expected = format!("at most {MAX_DOCUMENT} bytes");
+                let expected = format!("at most {MAX_DOCUMENT_BYTES} bytes");
                 let fault = WireFault::new("a session that is too long", expected);
                 self.ready.push_back(Err(fault.at(place)));
                 return Ok(());
             }
             let record = row_object(row, &names).map(|mut object| {
-                for (name, value) in &run.about {
+                for (name, value) in &run.meta {
                     object.entry(name).or_insert_with(|| value.clone());
                 }
                 object
             });
-            self.ready.push_back(record_at(record, place));
+            self.ready.push_back(json_record(record, place));
         }
         if line == 0 {
-            let mut about = run.about.clone();
-            about.insert("kind".to_owned(), "a session without messages".into());
+            let mut meta = run.meta.clone();
+            meta.insert("kind".to_owned(), "a session without messages".into());
             let place = Place::new(file, 0);
-            self.ready.push_back(record_at(Ok(about), place));
+            self.ready.push_back(json_record(Ok(meta), place));
         }
         Ok(())
     }
 
-    /// Reports an error of SQLite on a run or the database. Reading stops if the database is damaged.
+    /// Reports an SQLite error. Reading stops if the database is damaged.
     fn report_error(&mut self, error: &Error, place: Place) {
         let code = error.sqlite_error_code();
         let damaged = [
@@ -345,8 +346,8 @@ impl DatabaseRecords {
         self.ready.push_back(Err(fault.at(place)));
     }
 
-    /// Ends the reading, and reports whether the database was written in the meantime.
-    fn end(&mut self) {
+    /// Ends the reading, and reports a write during the import.
+    fn finish(&mut self) {
         self.ended = true;
         let changed = self.stamp.is_some() && FileStamp::read(&self.file) != self.stamp;
         if changed {
@@ -359,11 +360,11 @@ impl DatabaseRecords {
         }
     }
 
-    fn step(&mut self) {
+    fn read_next(&mut self) {
         let place = Place::new(Arc::clone(&self.file), 0);
         if let Some(run) = self.runs.pop_front() {
             if let Err(e) = self.read_rows(&run) {
-                let file = Arc::new(self.file.join(run.name()));
+                let file = Arc::new(self.file.join(run.display_name()));
                 self.report_error(&e, Place::new(file, 0));
             }
         } else if let Some(query) = self.queries.pop_front() {
@@ -371,14 +372,14 @@ impl DatabaseRecords {
                 self.report_error(&e, place);
             }
         } else {
-            self.end();
+            self.finish();
         }
     }
 }
 
 impl DatabaseRun {
-    /// Returns the name of the run in places: its key, if it is a valid name.
-    fn name(&self) -> &str {
+    /// Returns the key of the run if it is a valid file name, otherwise a placeholder.
+    fn display_name(&self) -> &str {
         let plain = |c: char| c.is_alphanumeric() || "-_.:".contains(c);
         let is_name = !self.key.starts_with('.') && self.key.chars().all(plain);
         if is_name { &self.key } else { "session" }
@@ -390,7 +391,7 @@ impl Iterator for DatabaseRecords {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && !self.ended {
-            self.step();
+            self.read_next();
         }
         self.ready.pop_front()
     }
@@ -404,17 +405,17 @@ fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
     // A violated rule of the program's own schema is no damage.
     let rules = "ok|NULL value in|CHECK constraint|non-|TEXT value|NUMERIC value";
     while let Some(row) = rows.next().map_err(|e| database_fault(&e))? {
-        let said: String = row.get(0).map_err(|e| database_fault(&e))?;
-        if !rules.split('|').any(|rule| said.starts_with(rule)) {
-            let said = said.replace(['\n', '\r'], " ");
-            let what = format!("the database is damaged: {table}: {said}");
+        let reason: String = row.get(0).map_err(|e| database_fault(&e))?;
+        if !rules.split('|').any(|rule| reason.starts_with(rule)) {
+            let reason = reason.replace(['\n', '\r'], " ");
+            let what = format!("the database is damaged: {table}: {reason}");
             return Err(WireFault::new(what, "a whole SQLite database"));
         }
     }
     Ok(())
 }
 
-fn record_at(object: Result<Object, WireFault>, place: Place) -> Result<SourceRecord, Problem> {
+fn json_record(object: Result<Object, WireFault>, place: Place) -> Result<SourceRecord, Problem> {
     match object {
         Ok(object) => Ok(SourceRecord::new(place, RecordContent::Json(object.into()))),
         Err(fault) => Err(fault.at(place)),
@@ -428,7 +429,7 @@ fn cell_size(value: ValueRef<'_>) -> usize {
     }
 }
 
-/// Converts a row to an object. A column `x{}` is parsed as JSON, `x[]` as a list of JSON texts.
+/// Converts a row to an object. A column `x{}` is parsed as JSON, a column `x[]` as a list of JSON strings.
 fn row_object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     let mut object = Object::new();
     for (at, name) in names.iter().enumerate() {
@@ -452,7 +453,7 @@ fn row_object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
     Ok(object)
 }
 
-/// Parses a text as JSON.
+/// Parses a string as JSON. Other values are returned unchanged.
 fn parse_json(name: &str, text: Value) -> Result<Value, WireFault> {
     match text {
         Value::String(text) => wire::parse(&text, MAX_VALUES)

@@ -1,18 +1,18 @@
-//! JSON over many lines: the values of a file, or its list's elements.
+//! JSON over many lines: a record for each value, or each element of a list.
 //!
-//! Values are read one at a time. Only brackets and strings are scanned, and the JSON reader does the rest. So a broken
-//! element does not affect the others, as long as its brackets and strings close.
+//! Values are read one at a time. Their ends are found by brackets and strings, before they are parsed. So a broken
+//! element does not affect later ones, as long as its brackets and strings are closed.
 
 use std::io::{self, BufRead};
 
 use deadloop_detect::harness::JsonScan;
 
-use super::{MAX_DOCUMENT, MAX_VALUES, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::{self, WireFault, utf8};
 
-pub(super) fn records(
+pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
 ) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
@@ -20,60 +20,60 @@ pub(super) fn records(
         bytes,
         place: Place::new(place.file, 1),
         scan: BracketScan::default(),
-        next: None,
+        delayed: None,
         ended: false,
     }
 }
 
-/// The effect of a byte on the current value.
+/// Role of a byte for the current value.
 enum ScanStep {
     /// The byte is outside any value.
     Skip,
-    /// The byte is a part of the value.
+    /// The byte is part of the value.
     Take,
-    /// The byte is the last of the value.
+    /// The byte is the last one of the value.
     Last,
     /// The byte follows the value.
     End,
 }
 
-/// A scanner of brackets and strings.
+/// A scanner that finds the ends of JSON values by their brackets and strings.
 #[derive(Default)]
 struct BracketScan {
     /// Whether the scan is inside a list whose elements are the records.
-    list: bool,
-    /// The strings and brackets of the value.
+    is_list: bool,
+    /// Brackets and strings of the value.
     json: JsonScan,
 }
 
 impl BracketScan {
-    /// Scans the next byte. `first` says that no byte of the value was taken yet.
-    fn step(&mut self, byte: u8, first: bool) -> ScanStep {
+    /// Scans the next byte. `is_first` is whether the value is still empty.
+    fn scan_byte(&mut self, byte: u8, is_first: bool) -> ScanStep {
         let between = self.json.depth() == 0 && !self.json.is_quoted();
         match byte {
-            b'[' if first && !self.list => {
-                self.list = true;
+            b'[' if is_first && !self.is_list => {
+                self.is_list = true;
                 return ScanStep::Skip;
             }
-            b']' if between && self.list => {
-                self.list = false;
+            b']' if between && self.is_list => {
+                self.is_list = false;
                 return ScanStep::End;
             }
             _ => {}
         }
         match self.json.outside(char::from(byte)) {
-            Some(']' | '}') if self.json.depth() == 0 && !self.list => ScanStep::Last,
-            Some(',') if between && self.list => ScanStep::End,
-            Some('\n') if between && !self.list => ScanStep::End,
-            Some(_) if first && byte.is_ascii_whitespace() => ScanStep::Skip,
+            Some(']' | '}') if self.json.depth() == 0 && !self.is_list => ScanStep::Last,
+            Some(',') if between && self.is_list => ScanStep::End,
+            Some('\n') if between && !self.is_list => ScanStep::End,
+            Some(_) if is_first && byte.is_ascii_whitespace() => ScanStep::Skip,
             _ => ScanStep::Take,
         }
     }
 
-    /// Returns the fault if the file ends here.
-    fn cut_fault(&self, first: bool) -> Option<WireFault> {
+    /// Returns the fault if the file ends inside a value or list.
+    fn cut_fault(&self, is_first: bool) -> Option<WireFault> {
         let inside = self.json.is_quoted() || self.json.depth() > 0;
-        match (inside, self.list && first) {
+        match (inside, self.is_list && is_first) {
             (true, _) => Some(("the file ends inside this value", "a whole document")),
             (_, true) => Some(("the list does not end", "`]` after its elements")),
             _ => None,
@@ -84,15 +84,15 @@ impl BracketScan {
 
 struct DocumentRecords<R> {
     bytes: R,
-    /// The line of the next byte.
+    /// Line of the next byte.
     place: Place,
     scan: BracketScan,
-    /// The record that follows its notice.
-    next: Option<SourceRecord>,
+    /// Record to return after its notice.
+    delayed: Option<SourceRecord>,
     ended: bool,
 }
 
-/// The bytes of a value, up to the limit, and its first line.
+/// Bytes of a value up to the limit, with the number of its first line.
 struct ValueBytes {
     bytes: Vec<u8>,
     line: u64,
@@ -100,7 +100,7 @@ struct ValueBytes {
 }
 
 impl<R: BufRead> DocumentRecords<R> {
-    /// Reads the next value. It is empty at the end.
+    /// Reads the next value, which is empty at the end of the file.
     fn next_value(&mut self) -> io::Result<ValueBytes> {
         let mut piece = ValueBytes {
             bytes: Vec::new(),
@@ -117,13 +117,13 @@ impl<R: BufRead> DocumentRecords<R> {
             let mut whole = false;
             for byte in buffer {
                 used += 1;
-                let first = piece.bytes.is_empty();
-                let step = self.scan.step(*byte, first);
+                let is_first = piece.bytes.is_empty();
+                let step = self.scan.scan_byte(*byte, is_first);
                 let line = self.place.line;
                 self.place.line += u64::from(*byte == b'\n');
                 if matches!(step, ScanStep::Take | ScanStep::Last) {
-                    piece.too_long |= piece.bytes.len() == MAX_DOCUMENT;
-                    if first {
+                    piece.too_long |= piece.bytes.len() == MAX_DOCUMENT_BYTES;
+                    if is_first {
                         piece.line = line;
                     }
                     if !piece.too_long {
@@ -132,7 +132,7 @@ impl<R: BufRead> DocumentRecords<R> {
                 }
                 whole = match step {
                     ScanStep::Last => true,
-                    ScanStep::End => !first,
+                    ScanStep::End => !is_first,
                     ScanStep::Skip | ScanStep::Take => false,
                 };
                 if whole {
@@ -146,11 +146,11 @@ impl<R: BufRead> DocumentRecords<R> {
         }
     }
 
-    /// Parses a value, or returns the line and the fault.
+    /// Parses a value. On error, also returns the line of the fault.
     fn parse_value(&mut self, piece: &ValueBytes) -> Result<RecordContent, (u64, WireFault)> {
         let here = |fault| (piece.line, fault);
         if piece.too_long {
-            let expected = format!("at most {MAX_DOCUMENT} bytes");
+            let expected = format!("at most {MAX_DOCUMENT_BYTES} bytes");
             return Err(here(WireFault::new("a value that is too long", expected)));
         }
         if self.ended
@@ -171,7 +171,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
     type Item = Result<SourceRecord, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Some(record) = self.next.take() {
+        if let Some(record) = self.delayed.take() {
             return Some(Ok(record));
         }
         if self.ended {
@@ -195,8 +195,8 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         let record = |content| SourceRecord::new(begin.clone(), content);
         Some(match self.parse_value(&piece) {
             Ok(content) if has_half_pair => {
-                self.next = Some(record(content));
-                Ok(record(RecordContent::HalfPair))
+                self.delayed = Some(record(content));
+                Ok(record(RecordContent::LoneSurrogate))
             }
             Ok(content) => Ok(record(content)),
             Err((line, fault)) => Err(fault.at(Place::new(begin.file, line))),
@@ -211,7 +211,7 @@ mod tests {
     /// The values of a text, read `size` bytes at a time, or `line: problem`.
     fn cut(text: &str, size: usize) -> Vec<String> {
         let bytes = std::io::BufReader::with_capacity(size, text.as_bytes());
-        records(bytes, Place::whole("x"))
+        read_records(bytes, Place::whole("x"))
             .map(|record| match record {
                 Ok(SourceRecord {
                     place,

@@ -14,74 +14,76 @@ use deadloop_stream::MAX_LINE;
 use deadloop_stream::reader::{Frame, FrameResult, Frames};
 use deadloop_stream::wire::{self, WireFault};
 
-/// The records of a file. A record of several `data` lines is placed at the last.
+/// An iterator over the records of a file. A record of several `data` lines has the number of the last one.
 struct LineRecords<R> {
     lines: FileLines<R>,
     frames: Frames,
-    /// The contents of the last line, and a content that is returned only if another line follows.
+    /// Contents of the last line.
     ready: VecDeque<Result<RecordContent, WireFault>>,
-    doubtful: Option<Result<RecordContent, WireFault>>,
+    /// A content that may be cut, returned only if another line follows.
+    held_back: Option<Result<RecordContent, WireFault>>,
     /// Whether a line had a field of server-sent events.
-    stream: bool,
-    /// Whether lines outside a stream stay text.
-    texts: bool,
-    http: Http,
+    is_stream: bool,
+    /// Whether lines outside a stream are returned as text.
+    keep_text: bool,
+    http: HttpLines,
     ended: bool,
 }
 
-/// Lines of HTTP around a body.
+/// State of the HTTP lines around a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Http {
-    /// Not yet known.
+enum HttpLines {
+    /// No line has been read yet.
     Unknown,
-    /// The file has no lines of HTTP.
+    /// The file has no HTTP lines.
     No,
-    /// Messages of curl are among the lines of the body (`curl -v`).
-    Told,
-    /// The headers of a response, which end with an empty line.
+    /// Messages of curl are interleaved with the body (`curl -v`).
+    Verbose,
+    /// The lines are response headers, which end with an empty line.
     Headers,
 }
 
-impl Http {
+impl HttpLines {
     /// Returns whether a line is not part of a body.
-    fn skips(&mut self, line: &[u8]) -> bool {
+    fn is_outside_body(&mut self, line: &[u8]) -> bool {
         if *self == Self::No {
             return false;
         }
         let blank = line.trim_ascii().is_empty();
-        let said = [b"* ".as_slice(), b"> ", b"< ", b"} [", b"{ ["];
-        let told = said.iter().any(|begin| line.starts_with(begin)) || matches!(line, b">" | b"<");
+        let prefixes = [b"* ".as_slice(), b"> ", b"< ", b"} [", b"{ ["];
+        let is_curl =
+            prefixes.iter().any(|begin| line.starts_with(begin)) || matches!(line, b">" | b"<");
         let begins = line.starts_with(b"HTTP/");
         *self = match *self {
-            Self::Headers if blank => Self::Told,
+            Self::Headers if blank => Self::Verbose,
             Self::Headers => Self::Headers,
             _ if begins => Self::Headers,
-            Self::Unknown if told => Self::Told,
+            Self::Unknown if is_curl => Self::Verbose,
             Self::Unknown if !blank => Self::No,
             other => other,
         };
-        begins || (told && *self != Self::No) || *self == Self::Headers
+        begins || (is_curl && *self != Self::No) || *self == Self::Headers
     }
 }
 
-pub(super) fn records(
+pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
-    texts: bool,
+    keep_text: bool,
 ) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
     LineRecords {
         lines: FileLines::new(bytes, place, MAX_LINE),
         frames: Frames::new(true, MAX_LINE),
         ready: VecDeque::new(),
-        doubtful: None,
-        stream: false,
-        texts,
-        http: Http::Unknown,
+        held_back: None,
+        is_stream: false,
+        keep_text,
+        http: HttpLines::Unknown,
         ended: false,
     }
 }
 
-/// Returns the content of a frame. A line stays text, or is parsed as JSON.
+/// Returns the content of a frame. A line is returned as text or parsed as JSON.
 fn frame_content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent, WireFault> {
     Ok(match frame? {
         Frame::Object(line) if as_text => RecordContent::Line(line.into_owned()),
@@ -90,8 +92,8 @@ fn frame_content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent,
     })
 }
 
-/// Returns whether a last line may be incomplete: the beginning of JSON, of a field's name, or half a char.
-fn may_be_torn(content: &Result<RecordContent, WireFault>) -> bool {
+/// Returns whether the last line may be incomplete: a prefix of JSON or of a field name, or a partial char.
+fn may_be_cut(content: &Result<RecordContent, WireFault>) -> bool {
     match content {
         Ok(RecordContent::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
         Ok(_) => false,
@@ -99,8 +101,8 @@ fn may_be_torn(content: &Result<RecordContent, WireFault>) -> bool {
     }
 }
 
-/// Returns whether the text is the beginning of the `[DONE]` at the end of streams.
-fn is_half_done(content: &Result<RecordContent, WireFault>) -> bool {
+/// Returns whether the text is a prefix of `[DONE]`.
+fn is_partial_done(content: &Result<RecordContent, WireFault>) -> bool {
     matches!(content, Ok(RecordContent::Line(text)) if "[DONE]".starts_with(text.trim_end()))
 }
 
@@ -114,56 +116,57 @@ impl<R: BufRead> LineRecords<R> {
                 return None;
             }
             match self.lines.next_line() {
-                Some(Ok(line)) if self.http.skips(line) => {}
+                Some(Ok(line)) if self.http.is_outside_body(line) => {}
                 Some(Ok(line)) => {
-                    self.ready.extend(self.doubtful.take());
+                    self.ready.extend(self.held_back.take());
                     // JSON has no bare carriage return, so each is the end of a line.
                     for part in split_lines(line) {
                         let whole = wire::whole_escapes(part);
                         if whole.is_some() {
-                            self.ready.push_back(Ok(RecordContent::HalfPair));
+                            self.ready.push_back(Ok(RecordContent::LoneSurrogate));
                         }
                         let part = whole.as_ref().map_or(part, String::as_bytes);
                         let field = EVENT_FIELDS.iter().any(|name| part.starts_with(name));
-                        self.stream |= field;
-                        let as_text = self.texts || self.stream;
-                        let made = self
+                        self.is_stream |= field;
+                        let as_text = self.keep_text || self.is_stream;
+                        let content = self
                             .frames
                             .read(part)
                             .map(|frame| frame_content(frame, as_text));
-                        let doubtful = |made: &Result<RecordContent, WireFault>| {
-                            let half = !field || made.is_err() || is_half_done(made);
-                            self.stream && half && may_be_torn(made)
+                        let held_back = |content: &Result<RecordContent, WireFault>| {
+                            let half = !field || content.is_err() || is_partial_done(content);
+                            self.is_stream && half && may_be_cut(content)
                         };
-                        self.ready.extend(self.doubtful.take());
-                        match made {
-                            Some(made) if doubtful(&made) => self.doubtful = Some(made),
-                            made => self.ready.extend(made),
+                        self.ready.extend(self.held_back.take());
+                        match content {
+                            Some(content) if held_back(&content) => self.held_back = Some(content),
+                            content => self.ready.extend(content),
                         }
                     }
                 }
                 Some(Err(fault)) => {
-                    self.ready.extend(self.doubtful.take());
+                    self.ready.extend(self.held_back.take());
                     self.ready.push_back(Err(fault));
                 }
-                None => self.end(),
+                None => self.finish(),
             }
         }
     }
 
-    /// Handles the end of the file. The rest of a stream is its last line, or half of it.
-    fn end(&mut self) {
+    /// Handles the end of the file. The rest of a stream is its last line, or a cut line.
+    fn finish(&mut self) {
         self.ended = true;
-        let left = self.frames.end().map(|frame| frame_content(frame, true));
-        if let Some(left) = self.doubtful.take().or(left) {
-            let torn = self.stream && may_be_torn(&left);
-            let left = if torn { Ok(RecordContent::Torn) } else { left };
-            self.ready.push_back(left);
+        let last = self.frames.end().map(|frame| frame_content(frame, true));
+        if let Some(mut last) = self.held_back.take().or(last) {
+            if self.is_stream && may_be_cut(&last) {
+                last = Ok(RecordContent::CutLine);
+            }
+            self.ready.push_back(last);
         }
     }
 }
 
-/// Splits a line at its carriage returns. Most lines have none.
+/// Splits a line at its carriage returns.
 fn split_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut ends = memchr::memchr_iter(b'\r', line).chain([line.len()]);
     let mut from = 0;
@@ -175,7 +178,7 @@ fn split_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The beginnings of lines with a field of server-sent events.
+/// Prefixes of lines with a field of server-sent events.
 const EVENT_FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
 
 impl<R: BufRead> Iterator for LineRecords<R> {

@@ -1,6 +1,6 @@
 //! Splitting of files into records.
 //!
-//! Every method is bounded by the largest allowed record, and gives each record and each problem its place.
+//! Memory is bounded by the largest allowed record. Every record and every problem has its file and line.
 
 use std::io::BufRead;
 
@@ -22,43 +22,43 @@ mod text;
 /// An iterator over the records of a file, in order.
 pub(crate) type SourceRecords = Box<dyn Iterator<Item = Result<SourceRecord, Problem>> + Send>;
 
-/// The maximum size of a document, or of an element of a list, in bytes.
-pub(crate) const MAX_DOCUMENT: usize = 256 << 20;
+/// The maximum size of a document or list element, in bytes.
+pub(crate) const MAX_DOCUMENT_BYTES: usize = 256 << 20;
 
 /// The maximum number of values in the lists and objects of one record.
 ///
 /// The bound keeps memory below some 2 GB, even if the file has only a char or two per value.
 pub(crate) const MAX_VALUES: u32 = 8_000_000;
 
-/// Parses a JSON text inside a string of a record, with the limit of a record.
+/// Parses JSON inside a string of a record, with the limits of a record.
 pub(crate) fn parse_nested(text: &str) -> serde_json::Result<Value> {
     wire::parse(text, MAX_VALUES)
 }
 
 /// A record of a file.
 pub(crate) struct SourceRecord {
-    /// The place of its beginning.
+    /// File and first line of the record.
     pub(crate) place: Place,
-    /// The name in an archive, otherwise empty.
+    /// Name of the archive member, otherwise empty.
     pub(crate) member: String,
-    /// The content.
+    /// Content of the record.
     pub(crate) content: RecordContent,
 }
 
-/// The content of a record.
+/// Content of a record.
 pub(crate) enum RecordContent {
-    /// A JSON value, nearly always an object: a document, an element of its list, a row.
+    /// A JSON value, usually an object: a document, a list element or a row.
     Json(Value),
-    /// The text of a line or of an event's data, which should be a JSON object. Only in a stream, or on request.
+    /// Text of a line or event, which should be a JSON object. Occurs in a stream, or on request.
     Line(String),
     /// `[DONE]`, the end of a stream.
     Done,
     /// The whole text of a file.
     Text(String),
-    /// Notice of the last line of a stream, cut by the end of the file. A notice is no record.
-    Torn,
-    /// Notice that the next record has an escape that is half of a surrogate pair, read as U+FFFD.
-    HalfPair,
+    /// A notice that the end of the file cuts the last line of a stream. A notice is not a record.
+    CutLine,
+    /// A notice that the next record has half of an escaped surrogate pair, read as U+FFFD.
+    LoneSurrogate,
 }
 
 impl SourceRecord {
@@ -71,7 +71,7 @@ impl SourceRecord {
         }
     }
 
-    /// Returns the place and the text.
+    /// Returns the plain text, with the place of the record.
     pub(crate) fn into_place_and_text(self) -> Result<(Place, String), WireFault> {
         match self.content {
             RecordContent::Text(text) => Ok((self.place, text)),
@@ -79,12 +79,12 @@ impl SourceRecord {
         }
     }
 
-    /// Returns the place and the object.
+    /// Returns the JSON object, with the place of the record.
     pub(crate) fn into_place_and_object(self) -> Result<(Place, Object), WireFault> {
         Ok((self.place.clone(), self.into_object()?))
     }
 
-    /// Returns the object.
+    /// Returns the JSON object.
     pub(crate) fn into_object(self) -> Result<Object, WireFault> {
         match self.content {
             RecordContent::Json(value) => as_object("record", value),
@@ -101,13 +101,13 @@ impl SourceRecord {
     }
 }
 
-/// Parses the text of a line.
+/// Parses the text of a line as JSON.
 fn parse_line(text: &str) -> Result<Value, WireFault> {
     let read = wire::parse(text, MAX_VALUES);
     read.map_err(|e| WireFault::json(&e, text))
 }
 
-/// The shape of a file.
+/// Shape of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileShape {
     /// Plain text, which is one record.
@@ -126,34 +126,31 @@ pub(crate) enum FileShape {
     Database,
 }
 
-/// Returns the records of a file.
+/// Returns an iterator over the records of a file.
 ///
-/// `bytes` is the unpacked text, or the file itself for an archive. With `texts`, lines stay text.
-pub(crate) fn records(
+/// `bytes` is the unpacked text, or the file itself for an archive. If `keep_text`, lines are returned as text.
+pub(crate) fn read_records(
     shape: FileShape,
     bytes: Box<dyn BufRead + Send>,
     place: Place,
-    texts: bool,
+    keep_text: bool,
 ) -> SourceRecords {
     match shape {
-        FileShape::Text => Box::new(text::records(bytes, place)),
-        FileShape::Lines => Box::new(lines::records(bytes, place, texts)),
-        FileShape::Document => Box::new(document::records(bytes, place)),
-        FileShape::Csv => Box::new(csv::records(bytes, place)),
-        FileShape::Archive => archive::records(place),
-        FileShape::Table => table::records(place),
-        FileShape::Database => database::records(place),
+        FileShape::Text => Box::new(text::read_records(bytes, place)),
+        FileShape::Lines => Box::new(lines::read_records(bytes, place, keep_text)),
+        FileShape::Document => Box::new(document::read_records(bytes, place)),
+        FileShape::Csv => Box::new(csv::read_records(bytes, place)),
+        FileShape::Archive => archive::read_records(place),
+        FileShape::Table => table::read_records(place),
+        FileShape::Database => database::read_records(place),
     }
 }
 
-/// Returns the names of an archive's members. Empty if they cannot be read.
-pub(crate) use archive::members;
+pub(crate) use archive::member_names;
 
-/// Returns the rows of a Parquet file.
-pub(crate) use table::records as rows;
+pub(crate) use table::read_records as read_rows;
 
-/// The first bytes of a SQLite database.
-pub(crate) const DATABASE: &[u8] = b"SQLite format 3\0";
+/// The first bytes of an SQLite database.
+pub(crate) const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 
-/// Returns the format of a database, recognized by its tables.
-pub(crate) use database::format as database_format;
+pub(crate) use database::recognize_database;

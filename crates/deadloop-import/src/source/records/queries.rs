@@ -7,17 +7,17 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-/// The queries for a program's runs and rows in its database.
+/// Queries for the runs of a program in its database.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Query {
-    /// The format of the rows.
+    /// Format of the rows.
     pub(crate) format: String,
-    /// The tables of the program's database, and their columns. A column with `!` before its name must be absent.
+    /// Tables of the database with their columns. A column with the prefix `!` must be absent.
     pub(crate) tables: BTreeMap<String, Vec<String>>,
-    /// The query for the runs. Each result has the key of a run, and facts about the run beside its rows.
+    /// Query for the runs. Each row has the key of a run, and data on the run.
     pub(crate) runs: String,
-    /// The query for the rows of the run whose key is `?1`, in order.
+    /// Query for the rows, in order, of the run whose key is `?1`.
     pub(crate) rows: String,
 }
 
@@ -26,11 +26,11 @@ struct QueryFile {
     query: Vec<Query>,
 }
 
-/// The queries of all programs.
+/// Queries of all programs.
 pub(crate) static QUERIES: LazyLock<Vec<Query>> =
-    LazyLock::new(|| file().unwrap_or_default().query);
+    LazyLock::new(|| parse_queries().unwrap_or_default().query);
 
-fn file() -> Result<QueryFile, toml::de::Error> {
+fn parse_queries() -> Result<QueryFile, toml::de::Error> {
     toml::from_str(include_str!("queries.toml"))
 }
 
@@ -38,6 +38,6 @@ fn file() -> Result<QueryFile, toml::de::Error> {
 mod tests {
     #[test]
     fn the_file_is_read() {
-        assert_eq!(super::file().unwrap().query.len(), 6);
+        assert_eq!(super::parse_queries().unwrap().query.len(), 6);
     }
 }

@@ -1,4 +1,4 @@
-//! Parquet: a record for each row, an object of its columns.
+//! Parquet: a record for each row, as an object of its columns.
 //!
 //! One row group is in memory at a time.
 
@@ -11,8 +11,8 @@ use super::{RecordContent, SourceRecord, SourceRecords};
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::WireFault;
 
-pub(crate) fn records(place: Place) -> SourceRecords {
-    match open(&place) {
+pub(crate) fn read_records(place: Place) -> SourceRecords {
+    match open_rows(&place) {
         Ok(rows) => Box::new(ParquetTable {
             rows,
             place: Place::new(place.file, 0),
@@ -21,7 +21,7 @@ pub(crate) fn records(place: Place) -> SourceRecords {
     }
 }
 
-fn open(place: &Place) -> Result<ParquetRows, WireFault> {
+fn open_rows(place: &Place) -> Result<ParquetRows, WireFault> {
     let file = File::open(place.file.as_path());
     let file = file.map_err(|e| parquet_fault(ParquetError::Broken(e.to_string())))?;
     ParquetRows::open(file).map_err(parquet_fault)
@@ -38,7 +38,7 @@ fn parquet_fault(error: ParquetError) -> WireFault {
 
 struct ParquetTable {
     rows: ParquetRows,
-    /// The number of the last row, from 1.
+    /// File and number of the last row, from 1.
     place: Place,
 }
 

@@ -2,12 +2,12 @@
 
 use std::io::{BufRead, Read};
 
-use super::{MAX_DOCUMENT, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, RecordContent, SourceRecord};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::WireFault;
 
-pub(super) fn records(
+pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
 ) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
@@ -24,15 +24,15 @@ pub(super) fn records(
     })
 }
 
-/// Reads the whole text, or returns the line and the fault.
+/// Reads the whole text. On error, also returns the line of the fault.
 fn read_text(bytes: impl BufRead) -> Result<String, (u64, WireFault)> {
     let mut held = Vec::new();
-    let limit = MAX_DOCUMENT as u64 + 1;
+    let limit = MAX_DOCUMENT_BYTES as u64 + 1;
     if let Err(e) = bytes.take(limit).read_to_end(&mut held) {
         return Err((line_after(&held), broken(&e)));
     }
-    if held.len() > MAX_DOCUMENT {
-        let expected = format!("at most {MAX_DOCUMENT} bytes");
+    if held.len() > MAX_DOCUMENT_BYTES {
+        let expected = format!("at most {MAX_DOCUMENT_BYTES} bytes");
         return Err((0, WireFault::new("a text that is too long", expected)));
     }
     String::from_utf8(held).map_err(|e| {
