@@ -12,7 +12,7 @@ use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
 use super::TuneArgs;
-use crate::args::{GlobalArgs, Typed};
+use crate::args::{GlobalArgs, ToCommandLine};
 use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
@@ -23,7 +23,7 @@ const ROWS: usize = 12;
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
 pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
-    let replayed = args.select.typed() + &args.judge.typed();
+    let replayed = args.select.to_command_line() + &args.judge.to_command_line();
     match choices.advice.verdict {
         Ruling::Ship => {
             let mut all = vec![format!(
@@ -52,14 +52,16 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     }
     show::print_styled(&verdict(advice))?;
     for sentence in &advice.more {
-        show::print(&show::prose(&format!("  {}", visible_lines(sentence))))?;
+        show::print(&show::fold_prose(&format!("  {}", visible_lines(sentence))))?;
     }
     for line in list_changes(advice) {
-        show::print(&show::prose(&visible_lines(&line)))?;
+        show::print(&show::fold_prose(&visible_lines(&line)))?;
     }
     show::print(&format!("\n{}", table(choices, options)))?;
     let Measure { title, meaning, .. } = options.objective;
-    show::print(&show::prose(&format!("{title}, which decides: {meaning}")))?;
+    show::print(&show::fold_prose(&format!(
+        "{title}, which decides: {meaning}"
+    )))?;
     if choices.models.len() > 1 {
         show::print(&format!("\n{}", models(choices, options)))?;
     }
@@ -74,7 +76,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     }
     for line in &advice.to_do {
         let line = fill_paths(line, args);
-        show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
+        show::print(&show::fold_prose(&format!("  {}", visible_lines(&line))))?;
     }
     show::print(&format!(
         "\nsettings: {}",
@@ -130,7 +132,7 @@ fn verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    let line = show::prose(&format!("{name}  {}", visible_lines(&advice.reason)));
+    let line = show::fold_prose(&format!("{name}  {}", visible_lines(&advice.reason)));
     // Folding counts columns, so the colour is added afterwards.
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
@@ -167,7 +169,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     if shown.is_empty() {
         let name = &choices.all.name;
         let same = format!("Every model has the same setting: {name}. choice.csv has its figures.");
-        return show::prose(&same);
+        return show::fold_prose(&same);
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
@@ -195,7 +197,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
     if choices.models.iter().any(few) {
         left += "\n";
-        left += &show::prose(&format!(
+        left += &show::fold_prose(&format!(
             "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
         ));
     }
@@ -310,11 +312,11 @@ fn limits(tuned: &TuneResult) -> String {
     }
     format!(
         "{}\n{}{left}",
-        show::prose(&format!(
+        show::fold_prose(&format!(
             "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, with the best setting of the grids that keeps it. Its figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
             options.limited().title_in(options.judge.unit)
         )),
-        show::table_of(&titles, &rows, numbers)
+        show::table_with_numbers(&titles, &rows, numbers)
     )
 }
 
@@ -328,7 +330,7 @@ fn saved_at_1(grids: &[SavedMean], options: &ChooseOptions) -> String {
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
         "{}\n{}",
-        show::prose(&format!(
+        show::fold_prose(&format!(
             "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
             show::per(options.judge.unit)
         )),
