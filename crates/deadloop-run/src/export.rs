@@ -36,7 +36,7 @@ pub struct EngineExport {
 struct EngineConfig {
     config: String,
     twin: String,
-    expressed: &'static [&'static str],
+    used: &'static [&'static str],
 }
 
 /// The demands of a member on exact copies, by the length of the unit. Each row of its `rules` is a band, and the plain
@@ -79,7 +79,7 @@ pub const ENGINES: [Engine; 3] = [
 ];
 
 /// The advice in the error of a setting that an engine cannot express.
-const ALTERNATIVE_ADVICE: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
+const ADVICE: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
 
 impl Engine {
     /// Exports a setting for the engine. `token` is the mean length of a token, in chars.
@@ -91,24 +91,19 @@ impl Engine {
         let exact = setting.members.iter().position(finds_exact_copies).ok_or_else(|| {
             let names = setting.member_names().join(", ");
             format!(
-                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or {ALTERNATIVE_ADVICE}",
+                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or {ADVICE}",
                 self.name
             )
         })?;
         let member = &setting.members[exact];
         let written =
             CopyBands::from_member(member).and_then(|copies| (self.write)(&copies, token));
-        let refused = |why| format!("{}: {why}; {ALTERNATIVE_ADVICE}", self.name);
-        let EngineConfig {
-            config,
-            twin,
-            expressed,
-        } = written.map_err(refused)?;
+        let refused = |why| format!("{}: {why}; {ADVICE}", self.name);
+        let EngineConfig { config, twin, used } = written.map_err(refused)?;
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
         let others = others.map(|(_, name)| format!("the guard {name}: left out"));
-        let changed =
-            changed_params(member).filter(|(name, _)| !expressed.contains(&name.as_str()));
+        let changed = changed_params(member).filter(|(name, _)| !used.contains(&name.as_str()));
         let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
         let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
         Ok(EngineExport {
@@ -221,7 +216,7 @@ impl CopyBands {
 
     /// Returns whether a demand of `copies` copies of units of at least `unit` chars is never laxer than the setting.
     /// The engine counts a shorter unit as part of a longer one, so its copies need as much text.
-    fn is_strict_enough(&self, copies: u64, unit: u64) -> bool {
+    fn is_strict(&self, copies: u64, unit: u64) -> bool {
         let all = copies * unit;
         let single = CopyBand {
             max_unit: self.max_period,
@@ -239,17 +234,12 @@ impl CopyBands {
     /// tokens of the shortest unit for it.
     fn fewest_copies(&self, token: f64) -> (u64, u64) {
         let most = self.max_copies_for(self.max_period);
-        let with_unit = |copies: u64| {
+        let pair = |copies: u64| {
             let all = self.max_chars_for(self.max_period);
-            (copies, tokens_holding(all.div_ceil(copies), token))
+            (copies, tokens_for(all.div_ceil(copies), token))
         };
-        let fits = |(copies, unit): &(u64, u64)| {
-            self.is_strict_enough(*copies, chars_of_tokens(*unit, token))
-        };
-        (2..most)
-            .map(with_unit)
-            .find(fits)
-            .unwrap_or_else(|| with_unit(most))
+        let fits = |(copies, unit): &(u64, u64)| self.is_strict(*copies, chars_in(*unit, token));
+        (2..most).map(pair).find(fits).unwrap_or_else(|| pair(most))
     }
 }
 
@@ -259,12 +249,12 @@ fn tokens_within(chars: u64, token: f64) -> u64 {
 }
 
 /// Returns the smallest number of tokens of `token` chars that hold at least `chars` chars.
-fn tokens_holding(chars: u64, token: f64) -> u64 {
+fn tokens_for(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
 
 /// Returns the length in chars of `tokens` tokens of `token` chars.
-fn chars_of_tokens(tokens: u64, token: f64) -> u64 {
+fn chars_in(tokens: u64, token: f64) -> u64 {
     ((tokens as f64 * token).round() as u64).max(1)
 }
 
@@ -277,17 +267,14 @@ fn vllm_config(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
     if max < min {
         return Err(format!(
             "it asks for {} chars of {count} copies, and its longest unit has {}: nothing shorter may be stopped, and nothing longer is looked for",
-            chars_of_tokens(min * count, token),
+            chars_in(min * count, token),
             copies.max_period
         ));
     }
     let config = serde_json::json!({"repetition_detection": {
         "max_pattern_size": max, "min_pattern_size": min, "min_count": count,
     }});
-    let (unit, all) = (
-        chars_of_tokens(min, token),
-        chars_of_tokens(min * count, token),
-    );
+    let (unit, all) = (chars_in(min, token), chars_in(min * count, token));
     let shorter = match unit {
         0 | 1 => String::new(),
         _ => format!(
@@ -299,9 +286,9 @@ fn vllm_config(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
         config: format!("{config:#}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = {count}\nmin_chars = {all}\n{shorter}",
-            chars_of_tokens(max, token)
+            chars_in(max, token)
         ),
-        expressed: &["max_period", "min_copies", "min_chars"],
+        used: &["max_period", "min_copies", "min_chars"],
     })
 }
 
@@ -332,7 +319,7 @@ fn typescript_config(copies: &CopyBands, _: f64) -> Result<EngineConfig, String>
         twin: format!(
             "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nwindow = {window}\nmin_unit = {unit}\nmin_repeats = {repeats}\nmin_matches = {off}\n"
         ),
-        expressed: &["min_copies"],
+        used: &["min_copies"],
     })
 }
 
@@ -345,14 +332,14 @@ fn litellm_config(copies: &CopyBands, token: f64) -> Result<EngineConfig, String
     let max = copies.max_period;
     let limit = copies.max_chars_for(max).div_ceil(LITELLM_MIN_CHUNK_CHARS);
     let limit = limit.max(copies.max_copies_for(max));
-    let unit = chars_of_tokens(1, token).max(LITELLM_MIN_CHUNK_CHARS);
+    let unit = chars_in(1, token).max(LITELLM_MIN_CHUNK_CHARS);
     Ok(EngineConfig {
         config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {unit}\nmin_copies = 2\nmin_chars = {}\n",
             limit * unit
         ),
-        expressed: &["min_copies"],
+        used: &["min_copies"],
     })
 }
 
@@ -381,7 +368,7 @@ mod tests {
                 if setting == deadloop_detect::RECOMMENDED && engine.name == "typescript" {
                     let why = exported.expect_err("forms need more chars than the class reads");
                     assert!(
-                        why.contains("asks for 4500 chars") && why.ends_with(ALTERNATIVE_ADVICE),
+                        why.contains("asks for 4500 chars") && why.ends_with(ADVICE),
                         "{why}"
                     );
                     continue;

@@ -23,10 +23,7 @@ pub struct TextDocument(Vec<TextBlockFn>);
 type TextBlockFn = Box<dyn Fn(Option<usize>) -> String + Send + Sync>;
 
 impl TextDocument {
-    fn push_block(
-        mut self,
-        block: impl Fn(Option<usize>) -> String + Send + Sync + 'static,
-    ) -> Self {
+    fn push(mut self, block: impl Fn(Option<usize>) -> String + Send + Sync + 'static) -> Self {
         self.0.push(Box::new(block));
         self
     }
@@ -35,14 +32,14 @@ impl TextDocument {
     #[must_use]
     pub fn lines(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.push_block(move |_| text.clone())
+        self.push(move |_| text.clone())
     }
 
     /// Adds prose that is folded between words. A line with a command is not folded.
     #[must_use]
     pub fn prose(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.push_block(move |width| fold_prose(&text, width))
+        self.push(move |width| fold_prose(&text, width))
     }
 
     /// Adds a table without rules. `numbers` is the range of columns that hold numbers.
@@ -54,7 +51,7 @@ impl TextDocument {
         numbers: Range<usize>,
     ) -> Self {
         let header: Vec<String> = header.iter().map(|name| name.as_ref().to_owned()).collect();
-        self.push_block(move |width| {
+        self.push(move |width| {
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             table(&header, &rows, &numbers, width)
         })
@@ -109,7 +106,7 @@ pub fn fold_prose(text: &str, width: Option<usize>) -> String {
 /// The number of blank columns around a cell of a table.
 const CELL_PADDING: usize = 2;
 /// The gap between two cells of a row printed as lines.
-const CELL_GAP: &str = "   ";
+const SPACER: &str = "   ";
 
 /// Formats a table without rules for a terminal of `width` columns, or without wrapping if `None`. The columns in
 /// `numbers` are aligned right. Cells are escaped, since names in them are untrusted.
@@ -175,12 +172,9 @@ fn fit_columns(
         let own = if numbers.contains(&at) {
             whole(at)
         } else {
-            cells(at)
-                .map(|cell| unbreakable_width(cell))
-                .max()
-                .unwrap_or(0)
+            cells(at).map(|cell| word_width(cell)).max().unwrap_or(0)
         };
-        own.max(unbreakable_width(header[at]))
+        own.max(word_width(header[at]))
     };
     let mut found: Vec<usize> = (0..header.len()).map(least).collect();
     let all = |widths: &[usize]| widths.iter().sum::<usize>() + CELL_PADDING * widths.len();
@@ -201,7 +195,7 @@ fn fit_columns(
 }
 
 /// Returns the width of the widest part of a text that cannot be broken. A line may end between wide chars.
-fn unbreakable_width(text: &str) -> usize {
+fn word_width(text: &str) -> usize {
     let (mut most, mut here) = (0, 0);
     for c in text.chars() {
         let width = c.width().unwrap_or(0);
@@ -228,15 +222,11 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
             if cell.trim().is_empty() {
                 continue;
             }
-            if line.width() + CELL_GAP.len() + one.width() > width && !line.trim().is_empty() {
+            if line.width() + SPACER.len() + one.width() > width && !line.trim().is_empty() {
                 lines.extend(fold_lines(&line, width));
                 line = String::from(" ");
             }
-            line.push_str(if line.trim().is_empty() {
-                " "
-            } else {
-                CELL_GAP
-            });
+            line.push_str(if line.trim().is_empty() { " " } else { SPACER });
             line.push_str(one);
         }
         if !line.trim().is_empty() {

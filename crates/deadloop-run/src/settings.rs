@@ -69,7 +69,7 @@ impl<'a> SettingsReader<'a> {
         };
         // The file is parsed before it is changed, so that a mistake in it is reported at its own line.
         let mut settings = Settings::parse(&text).map_err(|e| settings_failure(&name, &e))?;
-        parse_think_rules(&name, &text)?;
+        think_rules(&name, &text)?;
         let changed = if set.is_empty() {
             text
         } else {
@@ -161,9 +161,7 @@ impl<'a> SettingsReader<'a> {
     pub fn think(&self, path: Option<&Path>) -> RunResult<ThinkRules> {
         match path {
             None => Ok(ThinkRules::default()),
-            Some(path) => {
-                parse_think_rules(&path.display().to_string(), &self.settings_text(path)?)
-            }
+            Some(path) => think_rules(&path.display().to_string(), &self.settings_text(path)?),
         }
     }
 
@@ -286,7 +284,7 @@ fn set_text_scope(text: &str, per: TextScope) -> RunResult<String> {
 
 /// Parses the rules of `[think]`. Callers that do not use the rules still reject bad ones, because production loads the
 /// file.
-fn parse_think_rules(name: &str, text: &str) -> RunResult<ThinkRules> {
+fn think_rules(name: &str, text: &str) -> RunResult<ThinkRules> {
     #[derive(Deserialize)]
     struct ThinkTable {
         #[serde(default)]

@@ -113,7 +113,7 @@ pub fn tell_csv_limit(wants_csv: bool, scored: &ScoringResult, host: &dyn Host) 
 }
 
 /// The maximum number of settings of the Pareto front shown on a terminal.
-const MAX_FRONT_ROWS: usize = 20;
+const MAX_ROWS: usize = 20;
 
 /// Formats the Pareto front, one row a setting. A long front is thinned evenly.
 fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
@@ -132,11 +132,9 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
             p.delay.to_bits(),
         )
     });
-    let (all, last) = (order.len(), MAX_FRONT_ROWS - 1);
-    if all > MAX_FRONT_ROWS {
-        order = (0..MAX_FRONT_ROWS)
-            .map(|i| order[i * (all - 1) / last])
-            .collect();
+    let (all, last) = (order.len(), MAX_ROWS - 1);
+    if all > MAX_ROWS {
+        order = (0..MAX_ROWS).map(|i| order[i * (all - 1) / last]).collect();
     }
     let row = |p: &&FrontPoint| {
         vec![
@@ -158,7 +156,7 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
         &delay,
         "setting",
     ];
-    let some = if all > MAX_FRONT_ROWS {
+    let some = if all > MAX_ROWS {
         format!(" ({} of {all} settings)", rows.len())
     } else {
         String::new()

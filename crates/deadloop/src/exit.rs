@@ -20,7 +20,7 @@ pub(crate) fn report_outcome(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;
     };
-    show::print_remark(format_args!(
+    show::eprint(format_args!(
         "deadloop: {}",
         visible_lines(&failure.chain())
     ));

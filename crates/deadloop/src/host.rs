@@ -47,7 +47,7 @@ impl Host for Terminal {
 
     fn notify(&self, line: &str) {
         if !self.quiet {
-            show::print_remark(line);
+            show::eprint(line);
         }
     }
 

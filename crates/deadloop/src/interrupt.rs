@@ -42,7 +42,7 @@ pub(crate) fn install_handlers() -> Outcome {
         if let Some(folder) = OUTPUT_FOLDER.get() {
             remove_unfinished(folder, true);
         }
-        show::print_remark(format_args!(
+        show::eprint(format_args!(
             "deadloop: interrupted; what was finished stays"
         ));
         std::process::exit(i32::from(Code::Interrupted.exit()));

@@ -27,15 +27,11 @@ pub(crate) fn terminal_width() -> Option<usize> {
 /// Formats a table without rules, at most as wide as the terminal. Columns from index `numbers` on hold numbers, which
 /// are aligned right.
 pub(crate) fn table(header: &[&str], rows: &[Vec<String>], numbers: usize) -> String {
-    table_with_numbers(header, rows, numbers..header.len())
+    table_with(header, rows, numbers..header.len())
 }
 
 /// Formats a table like [`table`]. `numbers` is the range of columns that hold numbers.
-pub(crate) fn table_with_numbers(
-    header: &[&str],
-    rows: &[Vec<String>],
-    numbers: Range<usize>,
-) -> String {
+pub(crate) fn table_with(header: &[&str], rows: &[Vec<String>], numbers: Range<usize>) -> String {
     layout::table(header, rows, &numbers, terminal_width())
 }
 
@@ -47,7 +43,7 @@ pub(crate) fn table_within(header: &[&str], rows: &[Vec<String>], max_width: usi
 }
 
 /// Folds prose to the width of the terminal. A line with a command is not folded, so that it can be copied.
-pub(crate) fn fold_prose(text: &str) -> String {
+pub(crate) fn fold(text: &str) -> String {
     layout::fold_prose(text, terminal_width())
 }
 
@@ -59,13 +55,13 @@ pub(crate) fn print_next(commands: &[impl AsRef<str>], global: GlobalArgs) -> Ou
     }
     for (i, command) in commands.iter().enumerate() {
         let lead = if i == 0 { "next:" } else { "or:  " };
-        print_remark(format_args!("{lead} {}", visible_lines(command.as_ref())));
+        eprint(format_args!("{lead} {}", visible_lines(command.as_ref())));
     }
     Ok(())
 }
 
 /// Prints a line on stderr and ignores failures, for example if the disk of the log is full. `eprintln!` would panic.
-pub(crate) fn print_remark(line: impl Display) {
+pub(crate) fn eprint(line: impl Display) {
     // The line is written in one piece, so that lines of several threads stay whole.
     let line = format!("{line}\n");
     let _ = io::stderr().write_all(line.as_bytes());

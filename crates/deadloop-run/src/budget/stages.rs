@@ -28,12 +28,12 @@ pub(crate) struct SweptStage {
 
 impl SweptStage {
     /// Returns the counts over all runs of the setting at index `play`.
-    pub(crate) fn setting_totals(&self, play: usize) -> BudgetTally {
+    pub(crate) fn totals_of(&self, play: usize) -> BudgetTally {
         sum_tallies(&self.swept.plays[play])
     }
 
     /// Returns the counts over all runs without a budget policy.
-    pub(crate) fn totals_without_policy(&self) -> BudgetTally {
+    pub(crate) fn baseline(&self) -> BudgetTally {
         sum_tallies(&self.swept.never)
     }
 }
@@ -157,7 +157,7 @@ pub(super) fn write_rows(
                     cache: *cache,
                     ..budget.clone()
                 };
-                let of_all = (sum_tallies(tallies), one.totals_without_policy());
+                let of_all = (sum_tallies(tallies), one.baseline());
                 let by = tallies.iter().zip(&one.swept.never);
                 let by = by.map(|(own, never)| (*own, *never));
                 let sources = std::iter::once("*").chain(runs.names.iter().map(String::as_str));

@@ -55,14 +55,9 @@ fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
         tally,
         cache_prices: &one.caches,
     };
-    let mut lines = vec![line(
-        &one.stage.never,
-        String::new(),
-        one.totals_without_policy(),
-    )];
+    let mut lines = vec![line(&one.stage.never, String::new(), one.baseline())];
     let plays = one.stage.plays.iter().enumerate();
-    let plays =
-        plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.setting_totals(at)));
+    let plays = plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.totals_of(at)));
     let mut plays: Vec<BudgetLine<'_>> = plays.collect();
     if plays.iter().all(|play| play.tally == lines[0].tally) {
         return lines;

@@ -140,23 +140,20 @@ pub fn cases(options: &CasesOptions, host: &dyn Host) -> RunResult<CasesAnswer> 
 impl CasesAnswer {
     /// Returns the failure if an expectation does not hold.
     pub fn failure(&self) -> Option<Failure> {
-        let (failed, all) = (
-            self.count_findings(PinFinding::Fail),
-            self.checked_cases().len(),
-        );
+        let (failed, all) = (self.count(PinFinding::Fail), self.cases().len());
         let what = format!("{failed} of {all} expectations do not hold");
         (failed > 0).then(|| Code::GateFailed.error(what))
     }
 
-    fn checked_cases(&self) -> &[CheckedCase] {
+    fn cases(&self) -> &[CheckedCase] {
         match self {
             Self::Checked(checked) => checked,
             Self::Written { .. } => &[],
         }
     }
 
-    fn count_findings(&self, finding: PinFinding) -> usize {
-        let of = self.checked_cases().iter();
+    fn count(&self, finding: PinFinding) -> usize {
+        let of = self.cases().iter();
         of.filter(|one| one.finding == finding).count()
     }
 }
@@ -164,7 +161,7 @@ impl CasesAnswer {
 serialize_as_json!(CasesAnswer, this => {
     match this {
         Self::Checked(checked) => {
-            json!({"failed": this.count_findings(PinFinding::Fail), "expectations": checked})
+            json!({"failed": this.count(PinFinding::Fail), "expectations": checked})
         }
         Self::Written { name, case } => json!({"name": name, "case": case}),
     }
@@ -176,7 +173,7 @@ impl Display for CasesAnswer {
         if let Self::Written { case, .. } = self {
             return f.write_str(case.trim_end());
         }
-        for c in self.checked_cases() {
+        for c in self.cases() {
             let what = match (c.finding, &c.todo) {
                 (PinFinding::Fail, _) => format!(
                     "{}, expected {}\n  {}",
@@ -192,13 +189,13 @@ impl Display for CasesAnswer {
             let (file, line, name) = (&c.file, c.line, visible(&c.case));
             writeln!(f, "{file}:{line}: {name}: {}: {what}", c.settings)?;
         }
-        let mended = self.count_findings(PinFinding::Mended);
+        let mended = self.count(PinFinding::Mended);
         write!(
             f,
             "{} hold, {} do not, {} are known not to, {mended} of those hold now",
-            self.count_findings(PinFinding::Pass) + mended,
-            self.count_findings(PinFinding::Fail),
-            self.count_findings(PinFinding::Todo) + mended,
+            self.count(PinFinding::Pass) + mended,
+            self.count(PinFinding::Fail),
+            self.count(PinFinding::Todo) + mended,
         )
     }
 }
@@ -394,8 +391,8 @@ fn fired_alarm(stop: &Stop) -> FiredAlarm {
     }
 }
 
-/// The number of chars shown before and after the marked position.
-const CONTEXT_CHARS: usize = 60;
+/// The number of chars shown on each side of the marked position.
+const PER_SIDE: usize = 60;
 
 /// Returns the text around the alarm, else around its expected position, else at the start.
 fn text_around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
@@ -407,21 +404,13 @@ fn text_around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) 
     let expected_at = marks.alarm.or(marks.onset).or(marks.end);
     let at = fired.map(|f| f.at).or(expected_at).unwrap_or(0);
     let at = usize::try_from(at).unwrap_or(usize::MAX).min(chars.len());
-    let text_between =
-        |from: usize, to: usize| visible(&chars[from..to].iter().collect::<String>());
-    let (from, to) = (
-        at.saturating_sub(CONTEXT_CHARS),
-        chars.len().min(at + CONTEXT_CHARS),
-    );
+    let text = |from: usize, to: usize| visible(&chars[from..to].iter().collect::<String>());
+    let (from, to) = (at.saturating_sub(PER_SIDE), chars.len().min(at + PER_SIDE));
     let mark = if fired.is_some() {
         "⟦alarm⟧"
     } else {
         "⟦here⟧"
     };
     let [before, after] = [(from > 0), (to < chars.len())].map(|cut| if cut { "…" } else { "" });
-    format!(
-        "{before}{}{mark}{}{after}",
-        text_between(from, at),
-        text_between(at, to)
-    )
+    format!("{before}{}{mark}{}{after}", text(from, at), text(at, to))
 }

@@ -4,7 +4,7 @@ use deadloop_detect::Channel;
 use deadloop_finder::selection::{FoundSpan, TextFindings, find};
 use deadloop_score::Class;
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::option::REVIEW;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -16,7 +16,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
         "keep clean where the user asked for the repetition, and review the others with deadloop label",
         REVIEW,
     ),
-    find: CheckFunction::Text(find_repetition),
+    find: CheckFn::Text(find_repetition),
 };
 
 /// The minimum confidence with which the finder contradicts a label.

@@ -1,6 +1,6 @@
 //! The check for chunk times that run backwards.
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
@@ -10,7 +10,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
     ),
-    find: CheckFunction::Text(find_backward_time),
+    find: CheckFn::Text(find_backward_time),
 };
 
 fn find_backward_time(checked_text: &CheckedTranscript<'_>) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{CopyKey, units};
 
-use super::{CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,11 +13,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "copies of a transcript",
     why: "copies are equal texts, texts that differ only in numbers, and runs with equal calls and results. Rates count each copy; intervals and gates count one, because the others add no evidence",
     advice: CheckAdvice::Plain("record other transcripts, or keep one of each"),
-    find: CheckFunction::Corpus(find_copies),
+    find: CheckFn::Corpus(find_copies),
 };
 
 /// The maximum number of copies to name in a finding.
-const MAX_NAMED_COPIES: usize = 4;
+const MAX_NAMED: usize = 4;
 
 fn find_copies(seen: &CheckedCorpus) -> Vec<Finding> {
     let mut found: BTreeMap<usize, (Vec<usize>, CopyKey)> = BTreeMap::new();
@@ -43,13 +43,8 @@ fn copies_finding(seen: &CheckedCorpus, members: &[usize], key: CopyKey) -> Find
         CopyKey::Calls(_) => "have the same calls and results",
     };
     let n = words::count(members.len() as u64);
-    let others: Vec<&str> = cases
-        .iter()
-        .skip(1)
-        .take(MAX_NAMED_COPIES)
-        .copied()
-        .collect();
-    let more = match cases.len().saturating_sub(1 + MAX_NAMED_COPIES) {
+    let others: Vec<&str> = cases.iter().skip(1).take(MAX_NAMED).copied().collect();
+    let more = match cases.len().saturating_sub(1 + MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {} more", words::count(more as u64)),
     };

@@ -8,7 +8,7 @@ use deadloop_replay::{Interruption, each};
 use deadloop_score::Case;
 
 use super::{
-    CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity, TranscriptFindings,
+    CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity, TranscriptFindings,
 };
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
@@ -20,7 +20,7 @@ pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts in several splits",
     why: "a setting is tested on a text that it was tuned on",
     advice: CheckAdvice::Plain("put them into one split, or keep one of each"),
-    find: CheckFunction::Corpus(|seen| find_duplicates(seen, CrossedBoundary::Splits)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Splits)),
 };
 
 pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
@@ -29,7 +29,7 @@ pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts in several groups",
     why: "folds separate groups. A text in two groups can be in both the choice and the test, and intervals count it as independent evidence",
     advice: CheckAdvice::Plain("give them one group, or keep one of each"),
-    find: CheckFunction::Corpus(|seen| find_duplicates(seen, CrossedBoundary::Groups)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Groups)),
 };
 
 pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
@@ -38,7 +38,7 @@ pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
     title: "near-duplicate transcripts inside a group",
     why: "every rate counts the text several times; folds and intervals do not",
     advice: CheckAdvice::Plain("keep one of each, unless production repeats it as often"),
-    find: CheckFunction::Corpus(|seen| find_duplicates(seen, CrossedBoundary::Nothing)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Nothing)),
 };
 
 /// The minimum likeness of near-duplicates, from 0 to 1.
@@ -49,7 +49,7 @@ const MIN_SKETCH_LIKENESS: f64 = 0.65;
 /// The minimum number of chars of a compared text. Shorter texts are alike by chance ("42").
 const MIN_COMPARED_CHARS: u64 = 200;
 /// The maximum number of transcripts to name in a finding.
-const MAX_NAMED_TRANSCRIPTS: usize = 4;
+const MAX_NAMED: usize = 4;
 
 /// Returns the sketch of a transcript. `None` if the transcript is too short.
 pub(super) fn sketch_if_long(entry: &Entry, case: &Case) -> Option<Sketch> {
@@ -120,55 +120,47 @@ fn read_shingles(
 
 /// The widest boundary that a cluster of near-duplicates crosses.
 #[derive(PartialEq)]
-enum CrossedBoundary {
+enum Boundary {
     Splits,
     Groups,
     Nothing,
 }
 
-fn widest_boundary(cases: &[Case], cluster: &Cluster) -> CrossedBoundary {
+fn widest_boundary(cases: &[Case], cluster: &Cluster) -> Boundary {
     let members = || cluster.members.iter().map(|i| &cases[*i]);
     let splits: BTreeSet<&str> = members().filter_map(|c| c.split.as_deref()).collect();
     let groups: BTreeSet<&str> = members().map(Case::cluster).collect();
     match (splits.len(), groups.len()) {
-        (2.., _) => CrossedBoundary::Splits,
-        (_, 2..) => CrossedBoundary::Groups,
-        _ => CrossedBoundary::Nothing,
+        (2.., _) => Boundary::Splits,
+        (_, 2..) => Boundary::Groups,
+        _ => Boundary::Nothing,
     }
 }
 
-fn find_duplicates(seen: &CheckedCorpus, wanted: CrossedBoundary) -> Vec<Finding> {
+fn find_duplicates(seen: &CheckedCorpus, wanted: Boundary) -> Vec<Finding> {
     let clusters = seen.clusters.iter();
     let clusters = clusters.filter(|cluster| widest_boundary(&seen.cases, cluster) == wanted);
     clusters
-        .map(|cluster| duplicates_finding(seen, cluster, &wanted))
+        .map(|cluster| new_finding(seen, cluster, &wanted))
         .collect()
 }
 
-fn duplicates_finding(
-    seen: &CheckedCorpus,
-    cluster: &Cluster,
-    spread: &CrossedBoundary,
-) -> Finding {
+fn new_finding(seen: &CheckedCorpus, cluster: &Cluster, spread: &Boundary) -> Finding {
     let cases: Vec<&Case> = cluster.members.iter().map(|i| &seen.cases[*i]).collect();
     let set = |of: fn(&Case) -> &str| -> BTreeSet<&str> { cases.iter().map(|c| of(c)).collect() };
     let among = match spread {
-        CrossedBoundary::Splits => {
+        Boundary::Splits => {
             let splits = set(|c| c.split.as_deref().unwrap_or("none"));
             format!(
                 "in {}",
                 splits.into_iter().collect::<Vec<_>>().join(" and ")
             )
         }
-        CrossedBoundary::Groups => format!("in {} groups", set(Case::cluster).len()),
-        CrossedBoundary::Nothing => format!("of group {:?}", cases[0].cluster()),
+        Boundary::Groups => format!("in {} groups", set(Case::cluster).len()),
+        Boundary::Nothing => format!("of group {:?}", cases[0].cluster()),
     };
-    let others = cases
-        .iter()
-        .skip(1)
-        .take(MAX_NAMED_TRANSCRIPTS)
-        .map(|c| &*c.id);
-    let more = cases.len().saturating_sub(1 + MAX_NAMED_TRANSCRIPTS);
+    let others = cases.iter().skip(1).take(MAX_NAMED).map(|c| &*c.id);
+    let more = cases.len().saturating_sub(1 + MAX_NAMED);
     let mut what = format!(
         "{} transcripts {among}, {} alike or more: also {}",
         cases.len(),

@@ -2,7 +2,7 @@
 
 use deadloop_score::{Class, Span};
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 use deadloop_score::proposals::BY_ITSELF;
 
@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
     ),
-    find: CheckFunction::Text(find_finished_loop),
+    find: CheckFn::Text(find_finished_loop),
 };
 
 fn find_finished_loop(checked_text: &CheckedTranscript<'_>) -> Option<String> {

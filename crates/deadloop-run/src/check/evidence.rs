@@ -91,7 +91,7 @@ impl LabelEvidence {
     }
 
     /// Describes what too few loops cannot prove. `None` if there are enough.
-    pub(crate) fn describe_few_loops(self) -> Option<String> {
+    pub(crate) fn lack_of_loops(self) -> Option<String> {
         let found = match self.provable_recall() {
             None => "no loop: recall and delay cannot be told".to_owned(),
             Some(provable_recall) => format!(
@@ -104,7 +104,7 @@ impl LabelEvidence {
     }
 
     /// Describes what too little clean text cannot prove. `None` if there is enough.
-    pub(crate) fn describe_few_clean(self) -> Option<String> {
+    pub(crate) fn lack_of_clean(self) -> Option<String> {
         let unit = self.unit;
         let found = match self.provable_rate() {
             None => format!("no clean {unit}: wrong alarms cannot be told"),
@@ -134,15 +134,15 @@ mod tests {
         assert!(
             enough
                 .provable_recall()
-                .is_some_and(|provable_recall| (0.90..0.91).contains(&provable_recall))
+                .is_some_and(|recall| (0.90..0.91).contains(&recall))
         );
         assert!(
             enough
                 .provable_rate()
-                .is_some_and(|provable_rate| (0.99..1.0).contains(&provable_rate))
+                .is_some_and(|rate| (0.99..1.0).contains(&rate))
         );
         assert_eq!(
-            (enough.describe_few_loops(), enough.describe_few_clean()),
+            (enough.lack_of_loops(), enough.lack_of_clean()),
             (None, None)
         );
         let few = LabelEvidence {
@@ -151,7 +151,7 @@ mod tests {
             exposure: 30_000,
             unit: Unit::Chars,
         };
-        let (loops, clean) = (few.describe_few_loops(), few.describe_few_clean());
+        let (loops, clean) = (few.lack_of_loops(), few.lack_of_clean());
         assert!(loops.is_some_and(|text| text.starts_with("7 loops: ") && text.contains("65.2 %")));
         assert!(clean.is_some_and(|text| text.contains("99.9 per Mchar")));
         let calls = LabelEvidence {
@@ -159,7 +159,7 @@ mod tests {
             exposure: 1_400,
             ..few
         };
-        let lacks = calls.describe_few_clean().unwrap_or_default();
+        let lacks = calls.lack_of_clean().unwrap_or_default();
         assert!(
             lacks.contains("1,400 clean calls") && lacks.contains("2.1 per kcall"),
             "{lacks}"

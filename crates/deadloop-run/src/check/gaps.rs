@@ -2,7 +2,7 @@
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::option::CHUNKS;
 use crate::words;
 
@@ -12,7 +12,7 @@ pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
     title: "transcripts without a label, or with the label unsure",
     why: "they are counted but not scored; if they are not a random sample, the scores are biased",
     advice: CheckAdvice::Plain("propose labels with deadloop label"),
-    find: CheckFunction::Corpus(|seen| {
+    find: CheckFn::Corpus(|seen| {
         let unknown = |case: &Case| matches!(case.class(), None | Some(Class::Unsure));
         find_gap(seen, unknown, "are not scored")
     }),
@@ -24,9 +24,7 @@ pub(super) static UNGROUPED: CorpusCheck = CorpusCheck {
     title: "transcripts without a group",
     why: "each is a group of its own, so answers to one prompt can be in several folds, and intervals are too narrow",
     advice: CheckAdvice::Plain("set `group`, usually to the id of the prompt"),
-    find: CheckFunction::Corpus(|seen| {
-        find_gap(seen, |case| case.group.is_none(), "have no group")
-    }),
+    find: CheckFn::Corpus(|seen| find_gap(seen, |case| case.group.is_none(), "have no group")),
 };
 
 pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
@@ -35,7 +33,7 @@ pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
     title: "transcripts in no split",
     why: "no split selects them, so they are in neither the choice nor the test",
     advice: CheckAdvice::Plain("add their rows to splits.csv"),
-    find: CheckFunction::Corpus(|seen| {
+    find: CheckFn::Corpus(|seen| {
         let splits = seen.cases.iter().any(|case| case.split.is_some());
         find_gap(
             seen,
@@ -54,7 +52,7 @@ pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
         "record t_ms with every chunk, or replay in chunks of N chars",
         CHUNKS,
     ),
-    find: CheckFunction::Corpus(|seen| find_gap(seen, |case| !case.timed, "have no times")),
+    find: CheckFn::Corpus(|seen| find_gap(seen, |case| !case.timed, "have no times")),
 };
 
 /// Returns a finding on the first case with a gap, with the number of such cases. Empty without such a case.

@@ -3,7 +3,7 @@
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
@@ -11,7 +11,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "unknown fields of labels",
     why: "they are kept but not read, so a misspelt `earliest` or `end` has no effect",
     advice: CheckAdvice::Plain("correct the misspelt ones; fields for other tools can stay"),
-    find: CheckFunction::Text(find_unknown_field),
+    find: CheckFn::Text(find_unknown_field),
 };
 
 fn find_unknown_field(checked_text: &CheckedTranscript<'_>) -> Option<String> {

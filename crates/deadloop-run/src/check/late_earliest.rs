@@ -1,6 +1,6 @@
 //! The check for labels whose `earliest` is after their onset.
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
@@ -10,7 +10,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "remove it, or set it to the second of the near-copies before the onset",
     ),
-    find: CheckFunction::Text(find_late_earliest),
+    find: CheckFn::Text(find_late_earliest),
 };
 
 fn find_late_earliest(checked_text: &CheckedTranscript<'_>) -> Option<String> {

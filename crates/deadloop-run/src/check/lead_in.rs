@@ -1,7 +1,7 @@
 //! The check for near-copies that lead into a loop whose label has no `earliest`.
 
 use super::copies::{ClaimedCopies, likeness, verbatim_likeness};
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use deadloop_score::Class;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -12,13 +12,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "set `earliest` to the second of the near-copies, or correct the onset",
     ),
-    find: CheckFunction::Text(find_lead_in),
+    find: CheckFn::Text(find_lead_in),
 };
 
 /// The minimum likeness of a near-copy, from 0 to 1, with digits and case folded.
-const MIN_FOLDED_LIKENESS: f64 = 0.8;
+const MIN_FOLDED: f64 = 0.8;
 /// The minimum likeness of a near-copy without folding. Rows of a table differ only in their numbers and are healthy.
-const MIN_VERBATIM_LIKENESS: f64 = 0.6;
+const MIN_VERBATIM: f64 = 0.6;
 /// The minimum number of near-copies of a lead-in. Text before a loop is often on the same subject, so a single
 /// near-copy is not enough.
 const MIN_COPIES: usize = 2;
@@ -51,6 +51,5 @@ fn find_lead_in(checked_text: &CheckedTranscript<'_>) -> Option<String> {
 }
 
 fn is_near_copy(first: &[char], other: &[char]) -> bool {
-    likeness(first, other) >= MIN_FOLDED_LIKENESS
-        && verbatim_likeness(first, other) >= MIN_VERBATIM_LIKENESS
+    likeness(first, other) >= MIN_FOLDED && verbatim_likeness(first, other) >= MIN_VERBATIM
 }

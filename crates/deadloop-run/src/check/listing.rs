@@ -10,7 +10,7 @@ use crate::visible::visible;
 use crate::words::count;
 
 /// The maximum number of findings of a check shown without `--all`.
-const MAX_SHOWN_FINDINGS: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 fn severity_style(severity: Severity, coloured: bool) -> Style {
     let colour = match severity {
@@ -43,11 +43,7 @@ pub(super) fn list_findings(answer: &CheckAnswer, all: bool, coloured: bool) -> 
             count(findings.len() as u64),
             check.name,
         );
-        let shown = if all {
-            findings.len()
-        } else {
-            MAX_SHOWN_FINDINGS
-        };
+        let shown = if all { findings.len() } else { MAX_SHOWN };
         let rest = findings.len().saturating_sub(shown);
         // Writing to a string cannot fail.
         let _ = writeln!(

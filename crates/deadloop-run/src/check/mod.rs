@@ -100,7 +100,7 @@ pub struct CorpusCheck {
     pub why: &'static str,
     /// The advice to the user.
     pub advice: CheckAdvice,
-    find: CheckFunction,
+    find: CheckFn,
 }
 
 /// The advice of a check to the user.
@@ -121,7 +121,7 @@ impl Display for CheckAdvice {
 }
 
 /// The function of a check, by its input.
-enum CheckFunction {
+enum CheckFn {
     /// A function of one transcript with its text, called on any thread.
     Text(fn(&CheckedTranscript<'_>) -> Option<String>),
     /// A function of the whole corpus, without texts.
@@ -173,14 +173,12 @@ struct CheckedTranscript<'a> {
 impl CheckedTranscript<'_> {
     /// Returns the text of a channel. Empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
-        let transcript = &self.entry.transcript;
+        let text = &self.entry.transcript;
         match channel {
             Channel::Reasoning => self
                 .reasoning
-                .get_or_init(|| transcript.reasoning().chars().collect()),
-            Channel::Answer => self
-                .answer
-                .get_or_init(|| transcript.answer().chars().collect()),
+                .get_or_init(|| text.reasoning().chars().collect()),
+            Channel::Answer => self.answer.get_or_init(|| text.answer().chars().collect()),
             Channel::Arguments | Channel::Tools | Channel::Turns => &[],
         }
     }
@@ -208,8 +206,8 @@ fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
         .iter()
         .enumerate()
         .filter_map(|(place, check)| match check.find {
-            CheckFunction::Text(find) => Some((place, find(&checked_text)?)),
-            CheckFunction::Corpus(_) => None,
+            CheckFn::Text(find) => Some((place, find(&checked_text)?)),
+            CheckFn::Corpus(_) => None,
         });
     let mut counted = [0, 0];
     for event in &entry.transcript.events {
@@ -268,8 +266,8 @@ impl CheckedCorpus {
     fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
-                CheckFunction::Corpus(find) => find(self),
-                CheckFunction::Text(_) => self.text_findings(place),
+                CheckFn::Corpus(find) => find(self),
+                CheckFn::Text(_) => self.text_findings(place),
             };
             (*check, findings)
         });

@@ -5,7 +5,7 @@ use deadloop_finder::selection::find;
 use deadloop_finder::views::NumberChange;
 use deadloop_score::Class;
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words::count;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -14,7 +14,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "loop labels that rest on folded numbers",
     why: "the copies are alike only without their numbers, which do not count on: rows of a table or of a log look like that",
     advice: CheckAdvice::Plain("read them; label clean what was asked for"),
-    find: CheckFunction::Text(find_copies_of_data),
+    find: CheckFn::Text(find_copies_of_data),
 };
 
 fn find_copies_of_data(checked_text: &CheckedTranscript<'_>) -> Option<String> {

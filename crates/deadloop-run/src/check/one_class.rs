@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,7 +13,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "models with labels of only one class",
     why: "recall comes from some models and wrong alarms from others, so a detector that recognises a model seems to recognise loops. No setting can be chosen for such a model",
     advice: CheckAdvice::Plain("record the missing class of each model: loops, or healthy text"),
-    find: CheckFunction::Corpus(find_one_class),
+    find: CheckFn::Corpus(find_one_class),
 };
 
 fn find_one_class(seen: &CheckedCorpus) -> Vec<Finding> {

@@ -1,7 +1,7 @@
 //! The check for onsets that the text contradicts.
 
 use super::copies::{ClaimedCopies, likeness};
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
@@ -11,7 +11,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect them with deadloop explain; move the onset, or label them unsure",
     ),
-    find: CheckFunction::Text(find_contradiction),
+    find: CheckFn::Text(find_contradiction),
 };
 
 /// The minimum likeness of a second copy to the first, from 0 to 1.
@@ -26,16 +26,14 @@ fn find_contradiction(checked_text: &CheckedTranscript<'_>) -> Option<String> {
         match ClaimedCopies::from_span(span, text.len()) {
             _ if text.is_empty() => None,
             Some(Err(what)) => Some(what),
-            Some(Ok(claim)) => {
-                describe_missing_copy(text, claim).or_else(|| describe_earlier_copy(text, claim))
-            }
+            Some(Ok(claim)) => missing_copy(text, claim).or_else(|| earlier_copy(text, claim)),
             None => None,
         }
     })
 }
 
 /// Describes a text at the onset that is unlike the first copy.
-fn describe_missing_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
+fn missing_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
     let until = (claim.onset + claim.period.max(MIN_COMPARED_CHARS)).min(claim.end);
     let first = &text[claim.start..claim.onset];
     let like = likeness(first, &text[claim.onset..until]);
@@ -50,7 +48,7 @@ fn describe_missing_copy(text: &[char], claim: ClaimedCopies) -> Option<String> 
 }
 
 /// Describes an exact copy directly before the first copy.
-fn describe_earlier_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
+fn earlier_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
     let before = claim.start.checked_sub(claim.period)?;
     let first = &text[claim.start..claim.onset];
     let same = claim.period >= MIN_COMPARED_CHARS && &text[before..claim.start] == first;

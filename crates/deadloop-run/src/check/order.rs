@@ -2,7 +2,7 @@
 
 use deadloop_corpus::disorders;
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,7 +13,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect the listed events, and fix the converter that lost or moved the results",
     ),
-    find: CheckFunction::Text(find_disorder),
+    find: CheckFn::Text(find_disorder),
 };
 
 fn find_disorder(checked_text: &CheckedTranscript<'_>) -> Option<String> {

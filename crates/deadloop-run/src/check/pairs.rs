@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 
 pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
@@ -16,7 +16,7 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect the recording: parts may be missing, or two runs may be mixed",
     ),
-    find: CheckFunction::Text(|checked_text| {
+    find: CheckFn::Text(|checked_text| {
         CallPairCounts::from_events(&checked_text.entry.transcript.events).describe_unpaired()
     }),
 };
@@ -27,7 +27,7 @@ pub(super) static UNSAID: CorpusCheck = CorpusCheck {
     title: "calls without a result, arguments that are not JSON, results without a status",
     why: "guards on results skip a call without a result, compare broken arguments as text, and see no failure where none is recorded",
     advice: CheckAdvice::Plain("record `error` with each result; the rest may be true of the run"),
-    find: CheckFunction::Text(describe_open_calls),
+    find: CheckFn::Text(describe_open_calls),
 };
 
 /// The counts of unpaired and incomplete calls and results of a run.
@@ -42,9 +42,9 @@ struct CallPairCounts {
     /// Calls without a result.
     open_calls: u64,
     /// Calls whose arguments begin like JSON but do not parse.
-    broken_arguments: u64,
+    bad_json: u64,
     /// Results without the field `error`.
-    results_without_status: u64,
+    no_status: u64,
     results: u64,
 }
 
@@ -57,7 +57,7 @@ impl CallPairCounts {
         for event in events {
             match &event.body {
                 Body::ToolCall { id, arguments, .. } => {
-                    found.broken_arguments += u64::from(is_broken(arguments));
+                    found.bad_json += u64::from(is_broken(arguments));
                     match id {
                         None => open_without_id += 1,
                         Some(id) => {
@@ -69,7 +69,7 @@ impl CallPairCounts {
                 }
                 Body::ToolResult { id, error, .. } => {
                     found.results += 1;
-                    found.results_without_status += u64::from(error.is_none());
+                    found.no_status += u64::from(error.is_none());
                     match id {
                         None if open_without_id == 0 => found.stray_results += 1,
                         None => open_without_id -= 1,
@@ -114,24 +114,20 @@ impl CallPairCounts {
 
 fn describe_open_calls(checked_text: &CheckedTranscript<'_>) -> Option<String> {
     let pairs = CallPairCounts::from_events(&checked_text.entry.transcript.events);
-    let unknown = if pairs.results_without_status == pairs.results {
+    let unknown = if pairs.no_status == pairs.results {
         "of them all"
     } else {
         "of them"
     };
     let parts = join_counts([
         (pairs.open_calls, "call", "without a result"),
-        (
-            pairs.broken_arguments,
-            "call",
-            "with arguments that are no JSON",
-        ),
+        (pairs.bad_json, "call", "with arguments that are no JSON"),
     ]);
-    let silent = (pairs.results_without_status > 0).then(|| {
+    let silent = (pairs.no_status > 0).then(|| {
         let results = words::several(pairs.results, "result");
         format!(
             "{results}, {} {unknown} do not say whether they failed",
-            words::count(pairs.results_without_status)
+            words::count(pairs.no_status)
         )
     });
     let all: Vec<String> = parts.into_iter().chain(silent).collect();
@@ -198,11 +194,7 @@ mod tests {
             )
         );
         assert_eq!(
-            (
-                found.open_calls,
-                found.broken_arguments,
-                found.results_without_status
-            ),
+            (found.open_calls, found.bad_json, found.no_status),
             (1, 3, 4)
         );
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "torn-group",
@@ -10,7 +10,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "groups in several splits",
     why: "the transcripts of a group belong together, usually by prompt. Settings chosen on a part of a group and tested on the rest look better than they are",
     advice: CheckAdvice::Plain("give all transcripts of a group one split in splits.csv"),
-    find: CheckFunction::Corpus(find_split_groups),
+    find: CheckFn::Corpus(find_split_groups),
 };
 
 /// The case indices of a group, by split.

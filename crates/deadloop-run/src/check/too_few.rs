@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_detect::Unit;
 use deadloop_score::{Case, units};
 
-use super::{CheckAdvice, CheckFunction, CheckedCorpus, CorpusCheck, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::check::evidence::LabelEvidence;
 
 pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
@@ -14,7 +14,7 @@ pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
     title: "too few labels for any claim",
     why: "a bad detector can reach a perfect score on so few labels by luck",
     advice: CheckAdvice::Plain("label more of that class, and quote figures with their intervals"),
-    find: CheckFunction::Corpus(find_few_labels),
+    find: CheckFn::Corpus(find_few_labels),
 };
 
 pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
@@ -23,7 +23,7 @@ pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
     title: "models with too few labels for a claim of their own",
     why: "their figures are mostly chance. tune gives them the setting chosen on all models",
     advice: CheckAdvice::Plain("use the figures of all models, or label more"),
-    find: CheckFunction::Corpus(find_few_labels_of_model),
+    find: CheckFn::Corpus(find_few_labels_of_model),
 };
 
 fn find_few_labels(seen: &CheckedCorpus) -> Vec<Finding> {
@@ -33,7 +33,7 @@ fn find_few_labels(seen: &CheckedCorpus) -> Vec<Finding> {
         return Vec::new();
     }
     let mut scopes: Vec<(String, LabelEvidence)> = Vec::new();
-    for unit in label_units(seen) {
+    for unit in units_of(seen) {
         scopes.push((
             "the corpus".into(),
             LabelEvidence::from_cases(&seen.cases, unit),
@@ -46,7 +46,7 @@ fn find_few_labels(seen: &CheckedCorpus) -> Vec<Finding> {
         );
     }
     let found = scopes.iter().flat_map(|(scope, evidence)| {
-        let lacks = [evidence.describe_few_loops(), evidence.describe_few_clean()];
+        let lacks = [evidence.lack_of_loops(), evidence.lack_of_clean()];
         lacks
             .into_iter()
             .flatten()
@@ -57,12 +57,11 @@ fn find_few_labels(seen: &CheckedCorpus) -> Vec<Finding> {
 
 fn find_few_labels_of_model(seen: &CheckedCorpus) -> Vec<Finding> {
     let of = |unit| counts_by(seen, unit, |case| Some(&case.model));
-    let mut models: Vec<(&str, LabelEvidence)> =
-        label_units(seen).into_iter().flat_map(of).collect();
+    let mut models: Vec<(&str, LabelEvidence)> = units_of(seen).into_iter().flat_map(of).collect();
     models.retain(|(_, evidence)| evidence.labelled() > 0);
     models.sort_by_key(|(model, evidence)| (std::cmp::Reverse(evidence.labelled()), *model));
     let lack = |(model, evidence): &(&str, LabelEvidence)| {
-        let lacks: Vec<String> = [evidence.describe_few_loops(), evidence.describe_few_clean()]
+        let lacks: Vec<String> = [evidence.lack_of_loops(), evidence.lack_of_clean()]
             .into_iter()
             .flatten()
             .collect();
@@ -73,7 +72,7 @@ fn find_few_labels_of_model(seen: &CheckedCorpus) -> Vec<Finding> {
 }
 
 /// Returns the units of the labels, or chars if they name no channel.
-fn label_units(seen: &CheckedCorpus) -> Vec<Unit> {
+fn units_of(seen: &CheckedCorpus) -> Vec<Unit> {
     units(&seen.cases)
 }
 

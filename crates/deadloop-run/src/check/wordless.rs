@@ -3,7 +3,7 @@
 use deadloop_score::Class;
 
 use super::copies::ClaimedCopies;
-use super::{CheckAdvice, CheckFunction, CheckedTranscript, CorpusCheck, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::option::BY;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -15,11 +15,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
         "leave them out where the product tolerates them, or report them separately",
         BY,
     ),
-    find: CheckFunction::Text(find_wordless_loop),
+    find: CheckFn::Text(find_wordless_loop),
 };
 
 /// The maximum number of chars of the repeated unit to show.
-const MAX_UNIT_CHARS: usize = 24;
+const MAX_CHARS: usize = 24;
 
 fn find_wordless_loop(checked_text: &CheckedTranscript<'_>) -> Option<String> {
     let truth = checked_text.case.truth.as_ref()?;
@@ -29,12 +29,8 @@ fn find_wordless_loop(checked_text: &CheckedTranscript<'_>) -> Option<String> {
     let unit = &text[claim.start..claim.onset];
     let words = unit.iter().any(|char| char.is_alphabetic());
     (!words).then(|| {
-        let shown: String = unit.iter().take(MAX_UNIT_CHARS).collect();
-        let more = if unit.len() > MAX_UNIT_CHARS {
-            "…"
-        } else {
-            ""
-        };
+        let shown: String = unit.iter().take(MAX_CHARS).collect();
+        let more = if unit.len() > MAX_CHARS { "…" } else { "" };
         format!("{shown:?}{more} again and again from {} on", claim.onset)
     })
 }

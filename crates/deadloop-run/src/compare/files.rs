@@ -10,7 +10,7 @@ use deadloop_score::{FileError, Manifest, Side, flips_csv};
 
 use super::{ComparisonOptions, ComparisonOutputs, PinnedComparison};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{check_file_writable, check_outputs_distinct};
+use crate::folder::outputs::{check_distinct, check_file_writable};
 use crate::host::Host;
 use crate::option::{JUNIT, MARKDOWN, OUT, RunOption, SETTINGS};
 use crate::visible::visible_json;
@@ -27,7 +27,7 @@ impl ComparisonFolder {
         read: &[&Path],
         host: &dyn Host,
     ) -> RunResult<Self> {
-        check_outputs_distinct(&files_to_write(args), read)?;
+        check_distinct(&files_to_write(args), read)?;
         for (option, path) in single_files(args) {
             check_file_writable(option, &path, args.force)?;
         }

@@ -6,7 +6,7 @@ use deadloop_score::{Flip, Side};
 
 use super::pinned_comparison::{NoComparison, PinnedComparison, gate_word};
 use super::terminal::{
-    METRIC_HEADER, format_flip_counts, metric_cells, outcome_words, select_rows, worst_first,
+    METRIC_HEADER, flip_counts, metric_cells, outcome_words, select_rows, worst_first,
 };
 
 /// The maximum number of bytes of the whole text. GitHub's limit is 65,536 chars.
@@ -102,7 +102,7 @@ fn format_pinned(compared: &PinnedComparison) -> String {
 
 fn format_flips(compared: &PinnedComparison, room: usize) -> String {
     let all = worst_first(compared);
-    let mut text = format!("\n{}.\n", escape(&format_flip_counts(compared)));
+    let mut text = format!("\n{}.\n", escape(&flip_counts(compared)));
     if all.is_empty() {
         return text;
     }

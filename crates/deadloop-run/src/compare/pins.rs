@@ -57,8 +57,8 @@ pub(super) fn check_pins(
     if cases.is_empty() {
         return Ok(());
     }
-    let base = answer_cases(cases, &compared.base, host)?;
-    let new = answer_cases(cases, &compared.new, host)?;
+    let base = run_side(cases, &compared.base, host)?;
+    let new = run_side(cases, &compared.new, host)?;
     for (case, (base, new)) in cases.iter().zip(base.iter().zip(&new)) {
         let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
         let compare = own.map(|expect| compare_case(case, expect, (base, new)));
@@ -70,11 +70,7 @@ pub(super) fn check_pins(
 }
 
 /// Returns the answer of a side on each case, with the marks of the case.
-fn answer_cases(
-    cases: &[PinnedCase],
-    side: &Side,
-    host: &dyn Host,
-) -> RunResult<Vec<MarkedAnswer>> {
+fn run_side(cases: &[PinnedCase], side: &Side, host: &dyn Host) -> RunResult<Vec<MarkedAnswer>> {
     let texts: Vec<_> = cases.iter().map(|case| case.pinned.transcript()).collect();
     let texts: Vec<_> = texts.iter().flatten().collect();
     let mut said = Vec::new().into_iter();

@@ -131,7 +131,7 @@ pub(super) fn worst_first(compared: &PinnedComparison) -> Vec<&Flip> {
 }
 
 /// Formats the number of flips in each direction, and the number of alarms that only moved.
-pub(super) fn format_flip_counts(compared: &PinnedComparison) -> String {
+pub(super) fn flip_counts(compared: &PinnedComparison) -> String {
     let of = |d| {
         compared
             .comparison
@@ -169,7 +169,7 @@ pub(super) fn outcome_words(said: &SideOutcome) -> String {
 
 fn push_flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
     let all = worst_first(compared);
-    let text = text.prose(format!("\n {}", format_flip_counts(compared)));
+    let text = text.prose(format!("\n {}", flip_counts(compared)));
     if all.is_empty() {
         return text;
     }

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::visible::visible;
 
 /// The maximum number of ids to list when the requested one is unknown.
-const MAX_SUGGESTED_IDS: usize = 10;
+const MAX_IDS: usize = 10;
 
 impl CorpusSurvey {
     /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its case. If
@@ -54,13 +54,9 @@ impl CorpusSurvey {
         } else {
             near
         };
-        let mut told: Vec<String> = told
-            .into_iter()
-            .take(MAX_SUGGESTED_IDS + 1)
-            .map(visible)
-            .collect();
-        if told.len() > MAX_SUGGESTED_IDS {
-            told[MAX_SUGGESTED_IDS] = "…".into();
+        let mut told: Vec<String> = told.into_iter().take(MAX_IDS + 1).map(visible).collect();
+        if told.len() > MAX_IDS {
+            told[MAX_IDS] = "…".into();
         }
         let meant = did_you_mean(id, ids());
         let id = visible(id);

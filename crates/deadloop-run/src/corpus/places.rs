@@ -12,7 +12,7 @@ use deadloop_replay::IdFilter;
 pub struct Places {
     files: Vec<LineSet>,
     /// Index in `files` of each path.
-    file_indices: HashMap<Arc<PathBuf>, usize>,
+    indices: HashMap<Arc<PathBuf>, usize>,
     place_count: usize,
 }
 
@@ -54,10 +54,7 @@ impl Places {
     /// Adds a place. Places are added in the order of the corpus.
     pub(crate) fn add(&mut self, place: &Place) {
         let next = self.files.len();
-        let nth = *self
-            .file_indices
-            .entry(Arc::clone(&place.file))
-            .or_insert(next);
+        let nth = *self.indices.entry(Arc::clone(&place.file)).or_insert(next);
         if nth == next {
             self.files.push(LineSet::default());
         }
@@ -67,7 +64,7 @@ impl Places {
 
     /// Returns whether the set has `place`.
     pub fn contains(&self, place: &Place) -> bool {
-        let nth = self.file_indices.get(&place.file);
+        let nth = self.indices.get(&place.file);
         nth.is_some_and(|nth| self.files[*nth].has(place.line))
     }
 
@@ -85,10 +82,10 @@ impl Places {
             }
             files.push(some);
         }
-        let file_indices = self.file_indices.clone();
+        let indices = self.indices.clone();
         Self {
             files,
-            file_indices,
+            indices,
             place_count,
         }
     }

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::corpus::blocks::RunNumbers;
 
 /// The minimum length of a streak of equal calls.
-const MIN_STREAK_CALLS: usize = 3;
+const MIN_LEN: usize = 3;
 
 /// The maximum number of chars of a differing word to show.
-const MAX_WORD_CHARS: usize = 40;
+const MAX_CHARS: usize = 40;
 
 /// A streak of calls of one tool with the same arguments.
 #[derive(Debug, PartialEq, Serialize)]
@@ -49,18 +49,14 @@ impl EqualCalls {
                 longest = first..number + 1;
             }
         }
-        let streak = calls
-            .get(longest.clone())
-            .filter(|s| s.len() >= MIN_STREAK_CALLS)?;
+        let streak = calls.get(longest.clone()).filter(|s| s.len() >= MIN_LEN)?;
         let results: Vec<&str> = streak.iter().filter_map(|call| call.result).collect();
         let pairs = results.iter().zip(results.iter().skip(1));
         Some(Self {
             tool: streak[0].tool.to_owned(),
             first: longest.start,
             count: longest.len(),
-            differ: pairs
-                .filter_map(|(a, b)| first_differing_words(a, b))
-                .next(),
+            differ: pairs.filter_map(|(a, b)| first_difference(a, b)).next(),
         })
     }
 }
@@ -97,7 +93,7 @@ fn pair_calls(transcript: &Transcript) -> Vec<CallPair<'_>> {
 }
 
 /// Returns the first word of each text that differs from the other text's. The end of a text counts as an empty word.
-fn first_differing_words(a: &str, b: &str) -> Option<[String; 2]> {
+fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
     let (mut words, mut others) = (a.split_whitespace(), b.split_whitespace());
     loop {
         match (words.next(), others.next()) {
@@ -105,7 +101,7 @@ fn first_differing_words(a: &str, b: &str) -> Option<[String; 2]> {
             (one, other) if one == other => {}
             (one, other) => {
                 let shown =
-                    |word: Option<&str>| word.unwrap_or("").chars().take(MAX_WORD_CHARS).collect();
+                    |word: Option<&str>| word.unwrap_or("").chars().take(MAX_CHARS).collect();
                 return Some([shown(one), shown(other)]);
             }
         }

@@ -121,13 +121,13 @@ mod tests {
     use deadloop_detect::Settings;
     use deadloop_detect::TextChannel;
 
-    use crate::explain::near_misses::facts_in_text;
+    use crate::explain::near_misses::facts_in;
 
     /// Returns the copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();
-        let sights = facts_in_text(&settings.guard().members[0], TextChannel::Answer, text);
+        let sights = facts_in(&settings.guard().members[0], TextChannel::Answer, text);
         let sight = sights.iter().find(|s| s.accepted).unwrap();
         let chars: Vec<char> = text.chars().collect();
         let copies = find_copies(&chars, sight, chars.len() as u64).into_iter();
@@ -169,7 +169,7 @@ mod tests {
         let toml =
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
         let settings = Settings::parse(toml).unwrap();
-        let mut sights = facts_in_text(&settings.guard().members[0], TextChannel::Answer, &text);
+        let mut sights = facts_in(&settings.guard().members[0], TextChannel::Answer, &text);
         let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
         sight.unit = "a unit that is written otherwise".into();
         let chars: Vec<char> = text.chars().collect();

@@ -15,7 +15,7 @@ use super::explanation::{
     ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
     Explanation, MemberReadings,
 };
-use super::near_misses::{FactSight, facts_in_run, facts_in_text, select_facts};
+use super::near_misses::{FactSight, facts_in, facts_in_run, select_facts};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::programs;
@@ -65,9 +65,7 @@ impl ExplainRequest<'_> {
             .collect();
         Ok(Explanation {
             transcript: self.describe_transcript(),
-            text: settings
-                .first()
-                .map_or(Vec::new(), |first| self.excerpts_for(first)),
+            text: settings.first().map_or(Vec::new(), |s| self.excerpts(s)),
             settings,
         })
     }
@@ -148,7 +146,7 @@ impl ExplainRequest<'_> {
             member.params.text("per") == TextScope::Turn.name() && has_turns(self.transcript);
         let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !starts_anew;
         match channel.text().filter(alone) {
-            Some(lane) => facts_in_text(member, lane, text),
+            Some(lane) => facts_in(member, lane, text),
             None => facts_in_run(member, channel, self.transcript),
         }
     }
@@ -193,7 +191,7 @@ impl ExplainRequest<'_> {
     }
 
     /// Returns excerpts around the labelled onset and the alarm of a setting, or around its nearest miss.
-    pub(crate) fn excerpts_for(&self, explained: &ExplainedSetting) -> Vec<Excerpt> {
+    pub(crate) fn excerpts(&self, explained: &ExplainedSetting) -> Vec<Excerpt> {
         let shown = explained.shown_fact();
         let of_channel = |channel| {
             let view = self.channel_view(channel);
@@ -205,10 +203,7 @@ impl ExplainRequest<'_> {
             ExcerptSource {
                 channel,
                 text: &view.chars,
-                marks: marks
-                    .into_iter()
-                    .map(|mark| view.at_call_line(mark))
-                    .collect(),
+                marks: marks.into_iter().map(|m| view.at_call_line(m)).collect(),
                 sight: sight.filter(|_| is_text),
                 span: span.filter(|_| is_text),
             }

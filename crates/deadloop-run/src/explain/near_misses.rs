@@ -114,7 +114,7 @@ impl ThresholdTerm<'_> {
 }
 
 /// Returns every fact that a member finds in the text of a channel, in order.
-pub(super) fn facts_in_text(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
+pub(super) fn facts_in(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
     collect_facts(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), EventPlace::default(), facts);
     })
@@ -244,7 +244,7 @@ impl FactSight {
 
     /// Returns whether both facts report the same repetition: overlapping copies of one unit, or of several units
     /// joined.
-    fn is_same_repetition(&self, other: &Self) -> bool {
+    fn is_same(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
             let (onset, period) = (s.onset.count(), s.period.count());
             let start = onset.saturating_sub(period);
@@ -283,13 +283,8 @@ pub(super) fn select_facts(
         .iter()
         .filter(|s| s.accepted)
         .min_by_key(|s| s.position.count());
-    let ended_before_alarm =
-        |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
-    let mut refused: Vec<&FactSight> = sights
-        .iter()
-        .filter(|s| !s.accepted)
-        .filter(ended_before_alarm)
-        .collect();
+    let done = |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
+    let mut refused: Vec<&FactSight> = sights.iter().filter(|s| !s.accepted).filter(done).collect();
     refused.sort_by(|a, b| a.compare_nearness(b));
     let mut shown: Vec<&FactSight> = Vec::new();
     let is_in_span = |s: &FactSight| {
@@ -297,12 +292,7 @@ pub(super) fn select_facts(
     };
     for sight in refused {
         let room = shown.len() < most || is_in_span(sight) && !shown.iter().any(|t| is_in_span(t));
-        if room
-            && !fired
-                .iter()
-                .chain(&shown)
-                .any(|t| t.is_same_repetition(sight))
-        {
+        if room && !fired.iter().chain(&shown).any(|t| t.is_same(sight)) {
             shown.push(sight);
         }
     }
@@ -332,12 +322,8 @@ mod tests {
             ("min_chars = 40", 40, "min_chars"),
             ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
         ] {
-            let fired = select_facts(
-                &facts_in_text(&member("periodic", params), LANE, &text),
-                3,
-                None,
-            )
-            .remove(0);
+            let fired = select_facts(&facts_in(&member("periodic", params), LANE, &text), 3, None)
+                .remove(0);
             let decided = fired.thresholds.iter().filter(|a| a.decided);
             let decided: Vec<_> = decided.map(|a| a.param.as_ref()).collect();
             assert_eq!(
@@ -354,7 +340,7 @@ mod tests {
     #[test]
     fn where_all_are_met_at_once_the_copies_decide() {
         let text = "再想一想，".repeat(400);
-        let all = facts_in_text(&member("checkpoint", ""), LANE, &text);
+        let all = facts_in(&member("checkpoint", ""), LANE, &text);
         let fired = select_facts(&all, 3, None).remove(0);
         assert_eq!(
             (fired.position, fired.check),
@@ -376,7 +362,7 @@ mod tests {
     #[test]
     fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
         let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
-        let all = facts_in_text(&member("periodic", ""), LANE, &parts.join("-"));
+        let all = facts_in(&member("periodic", ""), LANE, &parts.join("-"));
         let periods =
             |shown: &[FactSight]| shown.iter().map(|s| s.period.count()).collect::<Vec<_>>();
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
@@ -399,11 +385,7 @@ mod tests {
             ("min_chars = 100", "min_chars"),
             ("min_single = 300", "min_single"),
         ] {
-            let shown = select_facts(
-                &facts_in_text(&member("periodic", params), LANE, &text),
-                3,
-                None,
-            );
+            let shown = select_facts(&facts_in(&member("periodic", params), LANE, &text), 3, None);
             let refusing: Vec<_> = shown[0].refusals().map(|a| a.param.as_ref()).collect();
             assert_eq!((shown.len(), refusing), (1, vec![by]), "{params}");
         }
@@ -415,13 +397,13 @@ mod tests {
         let parts: Vec<String> = (0..5)
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
-        let shown = select_facts(&facts_in_text(&member, LANE, &parts.concat()), 1, None);
+        let shown = select_facts(&facts_in(&member, LANE, &parts.concat()), 1, None);
         let asked: Vec<_> = shown[0]
             .refusals()
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
-        let shown = select_facts(&facts_in_text(&member, LANE, &unit('一', 80, 9)), 1, None);
+        let shown = select_facts(&facts_in(&member, LANE, &unit('一', 80, 9)), 1, None);
         let decided = shown[0].thresholds.iter().find(|a| a.decided).unwrap();
         assert!(shown[0].accepted);
         assert_eq!(

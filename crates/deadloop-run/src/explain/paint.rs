@@ -14,9 +14,9 @@ use crate::visible::escaped;
 use crate::words::count;
 
 /// The maximum number of columns of text in a row.
-const MAX_TEXT_COLUMNS: usize = 76;
+const MAX_COLUMNS: usize = 76;
 /// The minimum number of columns of text in a row, even on a narrow terminal.
-const MIN_TEXT_COLUMNS: usize = 20;
+const MIN_COLUMNS: usize = 20;
 /// The number of columns of the position that begins a row.
 const POSITION_COLUMNS: usize = 10;
 /// The minimum length in chars of a copy with brackets of its own. Shorter copies would have more brackets than text.
@@ -80,15 +80,11 @@ impl Paint {
     /// Creates a style for an output of `width` columns, `None` if unknown.
     pub fn new(tinted: bool, width: Option<usize>) -> Self {
         // The position is followed by a blank, a rule and a blank. The last column stays free for a bracket.
-        let room = |width: usize| {
-            width
-                .saturating_sub(POSITION_COLUMNS + 4)
-                .max(MIN_TEXT_COLUMNS)
-        };
+        let room = |width: usize| width.saturating_sub(POSITION_COLUMNS + 4).max(MIN_COLUMNS);
         Self {
             tinted,
             width,
-            columns: width.map_or(MAX_TEXT_COLUMNS, room).min(MAX_TEXT_COLUMNS),
+            columns: width.map_or(MAX_COLUMNS, room).min(MAX_COLUMNS),
         }
     }
 }
@@ -142,11 +138,8 @@ pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
 fn copies_in_brackets(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {
-        let is_short = copy.end - copy.start < MIN_BRACKETED_CHARS;
-        match all
-            .last_mut()
-            .filter(|last| is_short && last.end == copy.start)
-        {
+        let tiny = copy.end - copy.start < MIN_BRACKETED_CHARS;
+        match all.last_mut().filter(|last| tiny && last.end == copy.start) {
             Some(last) => last.end = copy.end,
             None => all.push(copy.start.max(excerpt.from)..copy.end),
         }

@@ -21,12 +21,7 @@ const MAX_UNIT_CHARS: usize = 24;
 pub(super) fn format_explanation(explained: &Explanation, paint: Paint) -> String {
     let mut parts = vec![format_head(explained, paint)];
     if let Some(first) = explained.settings.first() {
-        parts.extend(
-            first
-                .members
-                .iter()
-                .map(|member| format_member(first, member, paint)),
-        );
+        parts.extend(first.members.iter().map(|m| format_member(first, m, paint)));
         parts.extend(first.members.is_empty().then(|| NO_GUARD.into()));
     }
     if explained.settings.len() > 1 {
@@ -178,9 +173,8 @@ fn format_member(setting: &ExplainedSetting, member: &MemberReadings, paint: Pai
             member.member
         );
     }
-    let format_param =
-        |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
-    let with: Vec<String> = member.measured_with.iter().map(format_param).collect();
+    let param = |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
+    let with: Vec<String> = member.measured_with.iter().map(param).collect();
     let mut parts = vec![if with.is_empty() {
         member.member.clone()
     } else {
@@ -200,9 +194,8 @@ fn format_reading(
     reading: &ExplainedReading,
     paint: Paint,
 ) -> String {
-    let is_of_reading =
-        |a: &&ExplainedAlarm| a.member == member.member && a.channel == reading.channel;
-    let own = setting.alarm.as_ref().filter(is_of_reading).is_some();
+    let is_own = |a: &&ExplainedAlarm| a.member == member.member && a.channel == reading.channel;
+    let own = setting.alarm.as_ref().filter(is_own).is_some();
     let fires = match reading.fires_at.map(|at| count(at.count())) {
         Some(at) if own => format!("fires at {at}: the alarm"),
         Some(at) => format!("would fire at {at}, had the alarm not come first"),

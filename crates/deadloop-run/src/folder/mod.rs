@@ -12,7 +12,7 @@ use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claim_folder, occupied_failure};
+use crate::folder::outputs::{claim_folder, occupied_by};
 use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
@@ -135,7 +135,7 @@ impl Folder {
             None => Ok(FolderState::Free),
             Some(name) => {
                 let what = " and is not the result of these inputs";
-                Err(occupied_failure(&self.path, Path::new(&name), what))
+                Err(occupied_by(&self.path, Path::new(&name), what))
             }
         }
     }

@@ -29,14 +29,14 @@ pub(crate) fn claim_folder<'a>(
         .into_iter()
         .map(|name| (OUT, dir.join(name)))
         .collect();
-    check_outputs_distinct(&files, read)?;
+    check_distinct(&files, read)?;
     host.writes(dir);
     prove_writable(dir).map_err(|e| refuse("cannot be written to", e))?;
     Ok(claim)
 }
 
 /// Returns the error for a folder that holds a file `name` of another result.
-pub(crate) fn occupied_failure(dir: &Path, name: &Path, what: &str) -> Failure {
+pub(crate) fn occupied_by(dir: &Path, name: &Path, what: &str) -> Failure {
     let (dir, name) = (dir.display(), name.display());
     let what = format!("{dir}: holds {name}{what}; choose another folder, or {FORCE} to overwrite");
     Code::Usage.at(OUT, what)
@@ -91,18 +91,15 @@ pub(crate) fn parent_folder(path: &Path) -> &Path {
 
 /// Returns an error if an output would overwrite an input, or two outputs have the same path. `written` pairs each
 /// output with its option. `read` lists input files and corpora.
-pub(crate) fn check_outputs_distinct(
-    written: &[(impl Display, PathBuf)],
-    read: &[&Path],
-) -> RunResult {
+pub(crate) fn check_distinct(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
     let files: Vec<PathBuf> = read.iter().flat_map(|path| input_files(path)).collect();
     let corpora: Vec<PathBuf> = read
         .iter()
-        .map(|path| canonical_path(&path.join("transcripts")))
+        .map(|path| canonical(&path.join("transcripts")))
         .collect();
     let mut output_paths: Vec<PathBuf> = Vec::new();
     for (option, path) in written {
-        let at = canonical_path(path);
+        let at = canonical(path);
         let among = at
             .parent()
             .is_some_and(|dir| corpora.iter().any(|inner| inner == dir));
@@ -128,15 +125,15 @@ fn input_files(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
         SIDE_FILES
             .iter()
-            .map(|name| canonical_path(&path.join(name)))
+            .map(|f| canonical(&path.join(f)))
             .collect()
     } else {
-        vec![canonical_path(path)]
+        vec![canonical(path)]
     }
 }
 
 /// Returns the canonical path of a file, even if the file does not exist.
-fn canonical_path(path: &Path) -> PathBuf {
+fn canonical(path: &Path) -> PathBuf {
     if let Ok(there) = path.canonicalize() {
         return there;
     }

@@ -224,9 +224,7 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
             let what = format!("{what}\n{}", answer.summary(None));
             return Err(Code::NothingSelected.error(what));
         }
-        (Some(target), _, before) => {
-            answer.write_corpus(target, before, (options, &files), host)?
-        }
+        (Some(target), _, before) => answer.complete(target, before, (options, &files), host)?,
         (None, ..) => {}
     }
     Ok(answer)
@@ -317,7 +315,7 @@ impl ImportAnswer {
     }
 
     /// Completes the corpus and moves it to its final name.
-    fn write_corpus(
+    fn complete(
         &mut self,
         target: ImportTarget,
         before: Option<ExistingCorpus>,

@@ -49,22 +49,17 @@ impl ImportedLabels {
         }
         let mut changed = BTreeSet::new();
         if let Some(old) = old.filter(|_| !there.is_empty()) {
-            let before = text_hashes(old);
+            let before = hash_all(old);
             let differs =
                 |(id, hash): &(String, String)| before.get(id).is_some_and(|old| old != hash);
-            changed.extend(
-                text_hashes(new)
-                    .into_iter()
-                    .filter(differs)
-                    .map(|(id, _)| id),
-            );
+            changed.extend(hash_all(new).into_iter().filter(differs).map(|(id, _)| id));
         }
         let mut rows = carried;
-        let carried_ids: BTreeSet<String> = rows.iter().map(|row| row.transcript.clone()).collect();
+        let given: BTreeSet<String> = rows.iter().map(|row| row.transcript.clone()).collect();
         let before = there.len();
         let stays = |row: &LabelRow| {
             let auto = row.by == BY;
-            !carried_ids.contains(&row.transcript)
+            !given.contains(&row.transcript)
                 && !(auto && (proposes || changed.contains(&row.transcript)))
         };
         let kept: Vec<LabelRow> = there.into_iter().filter(stays).collect();
@@ -79,8 +74,7 @@ impl ImportedLabels {
         if proposes {
             let proposals = propose_missing(new, &rows, host)?;
             rows.extend(proposals.iter().flat_map(|proposal| proposal.rows.clone()));
-            found.proposals =
-                Some(proposals).filter(|all| carried_ids.is_empty() || !all.is_empty());
+            found.proposals = Some(proposals).filter(|all| given.is_empty() || !all.is_empty());
         }
         found.rows = Some(rows).filter(|_| proposes || !as_before);
         Ok(found)
@@ -103,7 +97,7 @@ fn read_rows(corpus: &Path) -> RunResult<Vec<LabelRow>> {
 }
 
 /// Returns the hash of each text of a corpus by its id. Empty if the corpus cannot be read.
-fn text_hashes(corpus: &Path) -> BTreeMap<String, String> {
+fn hash_all(corpus: &Path) -> BTreeMap<String, String> {
     let Ok(corpus) = Corpus::open(corpus) else {
         return BTreeMap::new();
     };

@@ -24,22 +24,22 @@ use crate::option::{FORCE, OUT, RESUME};
 /// The target folder, under a temporary name until it is complete.
 pub(super) struct ImportTarget {
     out: PathBuf,
-    unfinished: UnfinishedFolder,
+    draft: UnfinishedFolder,
     /// Whether the import replaces parts of an existing folder.
     replaces: bool,
     /// The claim on the final folder, held until the import ends.
     _claim: FolderClaim,
 }
 
-const TRANSCRIPTS_FOLDER: &str = "transcripts";
+const TRANSCRIPTS: &str = "transcripts";
 const CARD: &str = "dataset.toml";
 pub(super) const LABELS: &str = "labels.csv";
 const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
 const SOURCES: &str = "sources.csv";
-const IMPORTED_TRANSCRIPTS: &str = "imported.jsonl.zst";
+const IMPORTED_FILE: &str = "imported.jsonl.zst";
 /// The file of newly read transcripts, before they are joined with the existing ones.
-const NEW_TRANSCRIPTS: &str = "new.jsonl.zst";
+const NEW_FILE: &str = "new.jsonl.zst";
 
 impl ImportTarget {
     /// Creates the folder under a temporary name. `may_exist` is whether a folder with the final name may exist.
@@ -60,10 +60,10 @@ impl ImportTarget {
         put_in_place(out, &mut || Ok(()))?;
         let new =
             unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
-        std::fs::create_dir(new.path().join(TRANSCRIPTS_FOLDER))?;
+        std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
         Ok(Self {
             out: out.to_path_buf(),
-            unfinished: new,
+            draft: new,
             replaces: is_named(out),
             _claim: claim,
         })
@@ -71,32 +71,24 @@ impl ImportTarget {
 
     /// Creates the writer of transcripts. `will_join` is whether they are later joined with an existing corpus.
     pub(super) fn transcript_writer(&self, will_join: bool) -> RunResult<CorpusWriter> {
-        self.create_writer(if will_join {
-            NEW_TRANSCRIPTS
-        } else {
-            IMPORTED_TRANSCRIPTS
-        })
+        self.create_writer(if will_join { NEW_FILE } else { IMPORTED_FILE })
     }
 
     fn create_writer(&self, name: &str) -> RunResult<CorpusWriter> {
-        let path = self.unfinished.path().join(TRANSCRIPTS_FOLDER).join(name);
+        let path = self.draft.path().join(TRANSCRIPTS).join(name);
         Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
     }
 
     /// Joins the transcripts of the existing corpus with the new ones, which replace old ones of the same id. Returns
     /// the counts.
     pub(super) fn join_with(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
-        let path = self
-            .unfinished
-            .path()
-            .join(TRANSCRIPTS_FOLDER)
-            .join(NEW_TRANSCRIPTS);
+        let path = self.draft.path().join(TRANSCRIPTS).join(NEW_FILE);
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
         for entry in new.entries() {
             ids.insert(entry.map_err(usage_failure)?.transcript.id);
         }
-        let mut writer = self.create_writer(IMPORTED_TRANSCRIPTS)?;
+        let mut writer = self.create_writer(IMPORTED_FILE)?;
         let mut joined = JoinedCorpus::default();
         for entry in old.entries() {
             let entry = entry.map_err(usage_failure)?;
@@ -126,24 +118,21 @@ impl ImportTarget {
             let [bytes, modified] = [stamp.bytes, stamp.modified].map(|n| n.to_string());
             Some([path.to_str()?.to_owned(), bytes, modified])
         });
-        let path = self.unfinished.path().join(SOURCES);
+        let path = self.draft.path().join(SOURCES);
         write_table(&path, &["file", "bytes", "modified"], rows, false)
     }
 
     /// Returns the writer of rejected.jsonl.
     pub(super) fn rejected_lines(&self) -> RejectedLines {
         RejectedLines {
-            path: self.unfinished.path().join(REJECTED),
+            path: self.draft.path().join(REJECTED),
             file: None,
         }
     }
 
     /// Copies the rejected lines of files that were not read again. `read` lists the files read now.
     pub(super) fn keep_rejected(&self, read: &SourceStamps) -> RunResult {
-        let (old, new) = (
-            self.out.join(REJECTED),
-            self.unfinished.path().join(REJECTED),
-        );
+        let (old, new) = (self.out.join(REJECTED), self.draft.path().join(REJECTED));
         if !old.is_file() {
             return Ok(());
         }
@@ -192,14 +181,14 @@ impl ImportTarget {
             how = (how.as_str())
             models = (models)
         };
-        let mut file = UnfinishedFile::create(&self.unfinished.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.draft.path().join(CARD), false)?;
         file.write_all(toml::to_string(&card)?.as_bytes())?;
         Ok(file.finish()?)
     }
 
     /// Copies the card at path `card`.
     pub(super) fn copy_card(&self, card: &Path) -> RunResult {
-        let mut file = UnfinishedFile::create(&self.unfinished.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.draft.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
@@ -212,15 +201,10 @@ impl ImportTarget {
         host: &dyn Host,
     ) -> RunResult<ImportedLabels> {
         let old = Some(self.out.as_path()).filter(|out| out.exists());
-        let found = ImportedLabels::find(
-            self.unfinished.path(),
-            old,
-            carried.label_rows(),
-            proposes,
-            host,
-        )?;
+        let found =
+            ImportedLabels::find(self.draft.path(), old, carried.label_rows(), proposes, host)?;
         if let Some(rows) = &found.rows {
-            write_labels(&self.unfinished.path().join(LABELS), rows)?;
+            write_labels(&self.draft.path().join(LABELS), rows)?;
         }
         Ok(found)
     }
@@ -255,7 +239,7 @@ impl ImportTarget {
                 .map(|[id, split]| (id, split)),
         );
         let rows = splits.iter().map(|(id, split)| [id, split]);
-        let path = self.unfinished.path().join(SPLITS);
+        let path = self.draft.path().join(SPLITS);
         write_table(&path, &["transcript", "split"], rows, false)
     }
 
@@ -265,14 +249,14 @@ impl ImportTarget {
     pub(super) fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
             // The folder is no longer temporary.
-            std::fs::rename(self.unfinished.keep(), &self.out)?;
+            std::fs::rename(self.draft.keep(), &self.out)?;
             return Ok(self.out);
         }
         if !self.replaces {
             let what = "was made by somebody else meanwhile; nothing was written to it";
             return Err(Code::Usage.at(OUT, format!("{}: {what}", self.out.display())));
         }
-        std::fs::rename(self.unfinished.keep(), self.out.join(COMPLETE_IMPORT))?;
+        std::fs::rename(self.draft.keep(), self.out.join(COMPLETE_IMPORT))?;
         put_in_place(&self.out, &mut || Ok(()))?;
         Ok(self.out)
     }
@@ -288,7 +272,7 @@ fn put_in_place(out: &Path, step: &mut dyn FnMut() -> io::Result<()>) -> io::Res
     if !whole.is_dir() {
         return Ok(());
     }
-    let (transcripts, there) = (whole.join(TRANSCRIPTS_FOLDER), out.join(TRANSCRIPTS_FOLDER));
+    let (transcripts, there) = (whole.join(TRANSCRIPTS), out.join(TRANSCRIPTS));
     if transcripts.exists() {
         // Labels are replaced before their texts. Parts that the import does not have are removed before that.
         for part in [REJECTED, SOURCES] {
@@ -406,17 +390,15 @@ mod tests {
 
     /// Writes the parts of a corpus, each with its content.
     fn corpus(dir: &Path, parts: &[&str], content: &str) {
-        std::fs::create_dir_all(dir.join(TRANSCRIPTS_FOLDER)).unwrap();
-        let transcripts = [TRANSCRIPTS_FOLDER, IMPORTED_TRANSCRIPTS]
-            .iter()
-            .collect::<PathBuf>();
+        std::fs::create_dir_all(dir.join(TRANSCRIPTS)).unwrap();
+        let transcripts = [TRANSCRIPTS, IMPORTED_FILE].iter().collect::<PathBuf>();
         for part in parts.iter().map(Path::new).chain([&*transcripts]) {
             std::fs::write(dir.join(part), content).unwrap();
         }
     }
 
     fn contents(dir: &Path) -> Vec<Option<String>> {
-        let imported = format!("{TRANSCRIPTS_FOLDER}/{IMPORTED_TRANSCRIPTS}");
+        let imported = format!("{TRANSCRIPTS}/{IMPORTED_FILE}");
         let parts = PARTS.into_iter().chain([imported.as_str()]);
         let read = |part: &str| std::fs::read_to_string(dir.join(part)).ok();
         parts.map(read).collect()

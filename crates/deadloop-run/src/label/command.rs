@@ -17,7 +17,7 @@ use super::proposals::{limit_and_sample, proposals_json, proposals_text, propose
 use super::reviewer_merge::{MergeCounts, merge_rows};
 use crate::corpus::survey::{fail_if_out_of_resources, join_lines, open, suggest_import};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{check_file_writable, check_outputs_distinct, parent_folder};
+use crate::folder::outputs::{check_distinct, check_file_writable, parent_folder};
 use crate::host::{Host, find_in};
 use crate::layout::TextDocument;
 use crate::option::{JSON, MERGE, ON_BAD, OUT};
@@ -188,12 +188,12 @@ fn write_proposals(
 ) -> RunResult<Vec<Proposal>> {
     check_labels_writable(labels, options.force, host)?;
     let read: Vec<&Path> = corpus.files().iter().map(PathBuf::as_path).collect();
-    check_outputs_distinct(&[(OUT, labels.to_path_buf())], &read)?;
+    check_distinct(&[(OUT, labels.to_path_buf())], &read)?;
     let selection = options.select.selection()?;
     let is_folder = options.corpus.as_deref().is_some_and(Path::is_dir);
     let unlabelled = options.out.is_none() && is_folder;
     let found = propose_labels(corpus, &selection, unlabelled, host)?;
-    accept_problems(&found.problems, found.empty, options.select.skips(), host)?;
+    accept(&found.problems, found.empty, options.select.skips(), host)?;
     if found.proposals.is_empty() {
         let what = format!(
             "no transcript is selected; in a folder, {OUT} takes those with labels inside too"
@@ -207,19 +207,14 @@ fn write_proposals(
 
 /// Returns an error if the corpus has problems, or shows them if `skips`. `no_valid` is whether the corpus has no valid
 /// transcript.
-fn accept_problems(
-    problems: &[Problem],
-    no_valid: bool,
-    skips: bool,
-    host: &dyn Host,
-) -> RunResult {
+fn accept(problems: &[Problem], empty: bool, skips: bool, host: &dyn Host) -> RunResult {
     fail_if_out_of_resources(problems)?;
     let listed = join_lines(problems);
     match problems {
         [] => {}
         _ if skips => host.notify(&format!("left out:\n{listed}")),
         _ => {
-            let foreign = suggest_import(problems).filter(|_| no_valid);
+            let foreign = suggest_import(problems).filter(|_| empty);
             return Err(Code::Usage.error(foreign.unwrap_or_else(|| {
                 format!(
                     "the corpus is not whole\n{listed}\nnothing was labelled; mend them, or leave them out with {ON_BAD}"
@@ -241,7 +236,7 @@ fn merge_reviews(
         return Err(Code::Usage.error(what));
     };
     check_labels_writable(out, options.force, host)?;
-    check_outputs_distinct(&[(OUT, out.clone())], &[a, b])?;
+    check_distinct(&[(OUT, out.clone())], &[a, b])?;
     let (rows, counts) = merge_rows(&read_labels(a, host)?, &read_labels(b, host)?);
     write_labels(out, &rows)?;
     Ok(LabelAnswer::Merged(counts, out.clone()))
@@ -270,10 +265,7 @@ fn ids_to_review(
     }
     if let Some(results) = &options.disputes {
         let found = find_disputes(corpus, results, &only, host)?;
-        only = found
-            .into_iter()
-            .map(|dispute| dispute.transcript)
-            .collect();
+        only = found.into_iter().map(|d| d.transcript).collect();
     }
     if !only.iter().any(|id| known.contains(id.as_str())) {
         let what = "no transcript with a label is selected; nothing was asked";
@@ -298,7 +290,7 @@ fn selected_ids(
 }
 
 /// The maximum number of disputes to show.
-const MAX_SHOWN_DISPUTES: usize = 40;
+const MAX_SHOWN: usize = 40;
 
 impl Display for LabelAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -345,13 +337,9 @@ fn disputes_text(found: &[Dispute]) -> TextDocument {
         "chars",
         "looks like",
     ];
-    let rows = found.iter().take(MAX_SHOWN_DISPUTES).map(row).collect();
+    let rows = found.iter().take(MAX_SHOWN).map(row).collect();
     let mut text = text.table(&header, rows, 3..5);
-    if let Some(more) = found
-        .len()
-        .checked_sub(MAX_SHOWN_DISPUTES)
-        .filter(|more| *more > 0)
-    {
+    if let Some(more) = found.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         let more = several(more as u64, "more transcript");
         text = text.lines(format!("{more} ({JSON} has all)"));
     }

@@ -16,7 +16,7 @@ use crate::folder::outputs::parent_folder;
 use crate::host::{Host, find_in};
 
 /// The maximum number of transcripts loaded by one pass over the corpus.
-const MAX_LOADED_TRANSCRIPTS: usize = 50;
+const MAX_LOADED: usize = 50;
 
 /// The input of a review: the corpus, the labels and the options.
 pub struct Review {
@@ -183,11 +183,7 @@ impl<'a> InteractiveReview<'a> {
             return Ok(());
         };
         if !self.loaded.contains_key(&id) {
-            let next = self
-                .session
-                .next(MAX_LOADED_TRANSCRIPTS)
-                .map(str::to_owned)
-                .collect();
+            let next = self.session.next(MAX_LOADED).map(str::to_owned).collect();
             self.loaded = load_transcripts(self.task, next, self.host)?;
         }
         let Some(transcript) = self.loaded.get(&id) else {

@@ -142,10 +142,7 @@ impl ReviewSession {
 
     /// Returns the confidence of the current proposal, the number of transcripts before it, and the total.
     pub fn progress(&self) -> (f64, usize, usize) {
-        let sure = self
-            .items
-            .get(self.current)
-            .map_or(1.0, |item| item.confidence);
+        let sure = self.items.get(self.current).map_or(1.0, |i| i.confidence);
         (sure, self.current, self.items.len())
     }
 

@@ -21,9 +21,9 @@ use crate::replay::request::Request;
 /// The name of the file that describes a part.
 pub(super) const PART_FILE: &str = "part.json";
 /// The name of the file with one line for each record.
-pub(super) const RECORDS_FILE: &str = "records.jsonl.zst";
+pub(super) const RECORDS: &str = "records.jsonl.zst";
 /// The name of the file with the ids in labels.csv and splits.csv.
-pub(super) const NAMES_FILE: &str = "names.jsonl.zst";
+pub(super) const NAMES: &str = "names.jsonl.zst";
 
 /// The description of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

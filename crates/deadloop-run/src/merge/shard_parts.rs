@@ -15,9 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::lines::{LineReader, NamesLine, ShardLine};
-use super::part::{
-    NAMES_FILE, PartManifest, RECORDS_FILE, ShardCorpus, detector_versions, subject_hash,
-};
+use super::part::{NAMES, PartManifest, RECORDS, ShardCorpus, detector_versions, subject_hash};
 use crate::corpus::case_store::CaseStore;
 use crate::corpus::findings::{Findings, SideFiles};
 use crate::corpus::places::Places;
@@ -171,7 +169,7 @@ impl ShardParts {
         &self,
         found: &mut Findings<C, Option<S>>,
     ) -> RunResult {
-        let open = |dir: &PathBuf| Ok((LineReader::open(&dir.join(RECORDS_FILE))?, None));
+        let open = |dir: &PathBuf| Ok((LineReader::open(&dir.join(RECORDS))?, None));
         let mut parts: Vec<(LineReader, Option<ShardLine<S>>)> =
             self.dirs.iter().map(open).collect::<RunResult<_>>()?;
         for (reader, next) in &mut parts {
@@ -215,7 +213,7 @@ impl ShardParts {
         if sides.0.is_none() && sides.1.is_none() {
             return Ok(());
         }
-        let mut reader = LineReader::open(&dir.join(NAMES_FILE))?;
+        let mut reader = LineReader::open(&dir.join(NAMES))?;
         while let Some(named) = reader.next_line()? {
             visit(named);
         }

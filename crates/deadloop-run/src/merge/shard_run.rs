@@ -13,12 +13,12 @@ use deadloop_replay::{Interruption, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::lines::{LineWriter, NamesLine, ShardLine, StoredProblem};
-use super::part::{NAMES_FILE, PART_FILE, PartManifest, RECORDS_FILE, SharedFields};
+use super::part::{NAMES, PART_FILE, PartManifest, RECORDS, SharedFields};
 use crate::corpus::findings::{FoundRecord, RecordChecker, sort_label_problems_first};
 use crate::corpus::stamps::Stamps;
 use crate::corpus::survey::{SurveyRequest, fail_if_out_of_resources, list_problems, open};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claim_folder, occupied_failure};
+use crate::folder::outputs::{claim_folder, occupied_by};
 use crate::host::watched;
 use crate::option::FORCE;
 use crate::replay::request::Request;
@@ -59,12 +59,7 @@ pub(crate) fn write_part<S: Subject>(
     let out = request.out;
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     let read: Vec<&Path> = read.collect();
-    let _claim = claim_folder(
-        out,
-        [PART_FILE, RECORDS_FILE, NAMES_FILE],
-        &read,
-        request.host,
-    )?;
+    let _claim = claim_folder(out, [PART_FILE, RECORDS, NAMES], &read, request.host)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::from_corpus(&own);
@@ -113,10 +108,7 @@ pub(crate) fn write_part<S: Subject>(
 /// Returns the sizes of the files of a part, in bytes.
 fn part_file_sizes(out: &Path) -> BTreeMap<String, u64> {
     let size = |name: &str| Some((name.to_owned(), out.join(name).metadata().ok()?.len()));
-    [RECORDS_FILE, NAMES_FILE]
-        .into_iter()
-        .filter_map(size)
-        .collect()
+    [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
 /// Returns the part of this request, if the folder holds it. Otherwise empties the folder, or returns an error if it
@@ -130,20 +122,16 @@ fn existing_part(request: &Request<'_>, part: &PartManifest) -> RunResult<Option
             return Ok(Some(known));
         }
         // Files left by an interruption are not a result.
-        let own = |name: &std::ffi::OsString| name == NAMES_FILE || name == RECORDS_FILE;
+        let own = |name: &std::ffi::OsString| name == NAMES || name == RECORDS;
         let unfinished = !out.join(PART_FILE).exists();
         let other = std::fs::read_dir(out)?
             .filter_map(|entry| Some(entry.ok()?.file_name()))
             .find(|name| !(unfinished && own(name)));
         if let Some(name) = other {
-            return Err(occupied_failure(
-                out,
-                Path::new(&name),
-                " and is not this part",
-            ));
+            return Err(occupied_by(out, Path::new(&name), " and is not this part"));
         }
     }
-    for name in [PART_FILE, RECORDS_FILE, NAMES_FILE] {
+    for name in [PART_FILE, RECORDS, NAMES] {
         match std::fs::remove_file(out.join(name)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
             _ => {}
@@ -174,7 +162,7 @@ fn write_names(
     splits.sort_by_key(|(_, place)| place.line);
     let splits = splits.into_iter();
     let splits = splits.map(|(id, place)| NamesLine::Split(id.into(), place.line));
-    let mut file = LineWriter::create(&out.join(NAMES_FILE))?;
+    let mut file = LineWriter::create(&out.join(NAMES))?;
     for line in bad_labels.chain(bad_splits).chain(named).chain(splits) {
         file.push_line(&serde_json::to_string(&line)?)?;
     }
@@ -184,7 +172,7 @@ fn write_names(
 impl<S: Subject> ShardRun<'_, S> {
     /// Replays the shard, writes its records and returns their number. `problems` are those of labels.csv.
     fn write_records(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
-        let mut file = LineWriter::create(&self.request.out.join(RECORDS_FILE))?;
+        let mut file = LineWriter::create(&self.request.out.join(RECORDS))?;
         self.replay_files(&mut file, &mut problems)?;
         fail_if_out_of_resources(&problems)?;
         if !self.request.select.skips() && !problems.is_empty() {

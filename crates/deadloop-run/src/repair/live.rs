@@ -25,7 +25,7 @@ fn answer_stage((repairer, params): &RepairerChoice) -> Option<Box<dyn TextRepai
 }
 
 /// Lists the repairers that can repair a live stream, for error messages.
-fn live_repairer_names() -> String {
+fn live_names() -> String {
     let mut known: Vec<&Repairer> = REPAIRERS.to_vec();
     known.retain(|repairer| repairer.mends != RepairTarget::Nothing);
     known.sort_by_key(|repairer| repairer.mends);
@@ -76,7 +76,7 @@ impl LiveRepair {
             return Err(format!(
                 "1: {} mends no live text; expected {}",
                 other.name,
-                live_repairer_names()
+                live_names()
             ));
         }
         let (mut chosen, mut named) = (Vec::<RepairerChoice>::new(), Vec::new());
@@ -94,10 +94,7 @@ impl LiveRepair {
             }
         }
         if chosen.is_empty() {
-            let what = format!(
-                "1: replay mends events alone; expected {}",
-                live_repairer_names()
-            );
+            let what = format!("1: replay mends events alone; expected {}", live_names());
             return Err(what);
         }
         chosen.sort_by_key(|(repairer, _)| repairer.mends);

@@ -107,7 +107,7 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<FolderAnswe
         }
         let dir = run.folder.path();
         write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.output.folder.csv)?;
-        let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.run_program(at, asked))?;
+        let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.run(at, asked))?;
         if refused > 0 {
             let why = "parameters that are impossible together";
             run.manifest.refused.insert(why.to_owned(), refused as u64);

@@ -45,11 +45,7 @@ impl VariantPrograms {
     ///
     /// # Errors
     /// Returns an error if the program failed, or if the variant is not a program.
-    pub(super) fn run_program(
-        &self,
-        at: usize,
-        transcript: &Transcript,
-    ) -> Result<MenderAnswer, String> {
+    pub(super) fn run(&self, at: usize, transcript: &Transcript) -> Result<MenderAnswer, String> {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
         // A stop is handled between two transcripts. A program that hangs ends by its timeout.
@@ -59,9 +55,7 @@ impl VariantPrograms {
     /// Repairs a stream with every variant that reads its kind, and judges the results.
     fn judge_variants(&self, transcript: &Transcript, stream: &KnownStream) -> StreamVerdicts {
         let each = (0..self.variants.len()).filter_map(|at| {
-            let came = mend_and_judge(&self.variants[at], stream, || {
-                self.run_program(at, transcript)
-            })?;
+            let came = mend_and_judge(&self.variants[at], stream, || self.run(at, transcript))?;
             Some(VariantVerdict {
                 variant: at,
                 verdict: came.verdict,
@@ -124,11 +118,7 @@ impl Subject for VariantPrograms {
 
     fn fits(&self, reply: &RepairAnswer) -> bool {
         let mut streams = reply.stream.iter();
-        streams.all(|s| {
-            s.came
-                .iter()
-                .all(|verdict| verdict.variant < self.variants.len())
-        })
+        streams.all(|s| s.came.iter().all(|v| v.variant < self.variants.len()))
     }
 
     fn is_slow(&self) -> bool {

@@ -89,7 +89,7 @@ pub fn replay(options: &ReplayOptions, host: &dyn Host) -> RunResult<FolderAnswe
         }
         .write(&done)?;
         let (text, json) = summary(&done, &evidence, &named, &cells);
-        let worth_explaining = find_worth_explaining(&done, &evidence, cells[0]);
+        let worth_explaining = pick_example(&done, &evidence, cells[0]);
         done.run.sum_up(json);
         done.note(scored, means);
         Ok(FolderAnswer {
@@ -100,11 +100,7 @@ pub fn replay(options: &ReplayOptions, host: &dyn Host) -> RunResult<FolderAnswe
 }
 
 /// Returns the id of a transcript worth explaining: a wrong alarm of the setting `cell`, else a miss, else a hit.
-fn find_worth_explaining(
-    done: &ReplayRun,
-    evidence: &impl AnyEvidence,
-    cell: usize,
-) -> Option<String> {
+fn pick_example(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
     evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {

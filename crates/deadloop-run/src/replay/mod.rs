@@ -70,18 +70,15 @@ impl<R> RunOutcome<R> {
         }
     }
 
-    /// Applies `make` to a run that was carried out.
+    /// Applies `f` to a run that was carried out.
     ///
     /// # Errors
-    /// Returns the errors of `make`.
-    pub(crate) fn try_map<T>(
-        self,
-        make: impl FnOnce(R) -> RunResult<T>,
-    ) -> RunResult<RunOutcome<T>> {
+    /// Returns the errors of `f`.
+    pub(crate) fn try_map<T>(self, f: impl FnOnce(R) -> RunResult<T>) -> RunResult<RunOutcome<T>> {
         Ok(match self {
             Self::Already(folder, manifest) => RunOutcome::Already(folder, manifest),
             Self::Part(part) => RunOutcome::Part(part),
-            Self::Ran(run) => RunOutcome::Ran(Box::new(make(*run)?)),
+            Self::Ran(run) => RunOutcome::Ran(Box::new(f(*run)?)),
         })
     }
 }
@@ -158,9 +155,7 @@ pub fn replay_plan(
         run.manifest.chunks = chunks.map(u64::from);
         Ok(ReplayRun {
             units: chosen_unit_first(&run.surveyed.cases, judge.unit),
-            failed: errors
-                .message_if_all_failed()
-                .map(|what| Code::Unexpected.error(what)),
+            failed: errors.total_failure().map(|e| Code::Unexpected.error(e)),
             run,
             records,
             judge,

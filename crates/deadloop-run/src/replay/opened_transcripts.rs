@@ -67,8 +67,8 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         };
         let mut room = MAX_REPORT_BYTES;
         let mut opened = Vec::new();
-        for selected_case in &selected {
-            let Some(mut open_case) = texts.remove(&selected_case.case) else {
+        for item in &selected {
+            let Some(mut open_case) = texts.remove(&item.case) else {
                 continue;
             };
             let length: usize = open_case.parts.iter().map(|part| part.text.len()).sum();
@@ -81,7 +81,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                     open_case.calls.iter_mut().for_each(RunCalls::forget);
                 }
             }
-            open_case.group = selected_case.group;
+            open_case.group = item.group;
             head.unlabelled_loops += u64::from(open_case.unlabelled_loop);
             opened.push(open_case);
         }
@@ -139,10 +139,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         done: &ReplayRun,
         selected: &[GroupedCase],
     ) -> RunResult<HashMap<usize, OpenCase>> {
-        let among: HashSet<usize> = selected
-            .iter()
-            .map(|selected_case| selected_case.case)
-            .collect();
+        let among: HashSet<usize> = selected.iter().map(|item| item.case).collect();
         let mut found = HashMap::new();
         if among.is_empty() {
             return Ok(found);
@@ -156,7 +153,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         let open = |entry: &Entry, (case, known): (usize, &Case)| {
             // The corpus may have changed since the merged parts were written.
             if *text_hash(&entry.transcript) == *known.text {
-                self.open_case(entry, case, done)
+                self.explain(entry, case, done)
             } else {
                 Ok(None)
             }
@@ -169,12 +166,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         Ok(found)
     }
 
-    fn open_case(
-        &self,
-        entry: &Entry,
-        case: usize,
-        done: &ReplayRun,
-    ) -> RunResult<Option<OpenCase>> {
+    fn explain(&self, entry: &Entry, case: usize, done: &ReplayRun) -> RunResult<Option<OpenCase>> {
         let case_of: Case = self.evidence.cases().on(case, Case::clone);
         let Some((cell, named)) = self.focus_setting(&case_of.model) else {
             return Ok(None);
@@ -193,22 +185,18 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             .iter()
             .map(|label| label.words());
         let labels: Vec<String> = labels.collect();
-        let Some(explained_setting) = explained.settings.first_mut() else {
+        let Some(setting) = explained.settings.first_mut() else {
             return Ok(None);
         };
-        let mut why = explained_setting.describe();
-        if explained_setting.error.is_some() {
+        let mut why = setting.describe();
+        if setting.error.is_some() {
             // A program is not started again, since its recorded verdict is known.
             why = "the detector is a program: nothing is known of it but its verdict".into();
-            explained_setting.alarm = self.recorded_alarm(*cell, case);
-            if let Some(detail) = explained_setting
-                .alarm
-                .as_ref()
-                .and_then(|alarm| alarm.detail.as_ref())
-            {
+            setting.alarm = self.recorded_alarm(*cell, case);
+            if let Some(detail) = setting.alarm.as_ref().and_then(|a| a.detail.as_ref()) {
                 why = format!("the detector is a program; it says \"{detail}\"");
             }
-            explained.text = question.excerpts_for(explained_setting);
+            explained.text = question.excerpts(setting);
         }
         let mut room = MAX_TRANSCRIPT_CHARS;
         let mut parts = Vec::new();
@@ -227,7 +215,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             labels,
             why: if self.texts { why } else { String::new() },
             parts,
-            calls: self.run_calls((*cell, case), entry, &case_of),
+            calls: self.calls((*cell, case), entry, &case_of),
             unlabelled_loop: matches!(disputed, Some(FinderReading::Loop(_))),
             looks_like: disputed.map_or(String::new(), |reading| reading.words()),
             lang: entry.transcript.lang.clone(),
@@ -240,12 +228,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     }
 
     /// Returns the calls of a run around its loop or its alarm. `None` if it has no calls.
-    fn run_calls(
-        &self,
-        (cell, case): (usize, usize),
-        entry: &Entry,
-        of: &Case,
-    ) -> Option<RunCalls> {
+    fn calls(&self, (cell, case): (usize, usize), entry: &Entry, of: &Case) -> Option<RunCalls> {
         let alarm = self
             .recorded_alarm(cell, case)
             .filter(|fired| fired.channel == Channel::Tools);

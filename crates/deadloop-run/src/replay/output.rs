@@ -164,12 +164,12 @@ fn count_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> 
 fn best_setting(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
     let most = deadloop_score::choose::ChooseOptions::default_limit(unit).bound;
-    let within_limit = rows.iter().filter_map(|(label, tally)| {
+    let fits = rows.iter().filter_map(|(label, tally)| {
         let rate = measure_value(rate, tally).filter(|rate| *rate <= most);
         rate.and(measure_value(&SAVED, tally))
             .map(|saved| (label, saved))
     });
-    let best = within_limit.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let best = fits.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;
     Some(format!(
         "\n{label} saves the most ({}) of those with at most {most} wrong alarm {}",

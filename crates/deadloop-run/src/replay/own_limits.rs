@@ -13,16 +13,16 @@ pub(crate) fn recorded_limit(entry: &Entry) -> Option<u32> {
 }
 
 /// Returns remarks on turn limits of settings that are above those of the recordings.
-pub(crate) fn limit_remarks(settings: &Settings, recorded: &[Option<u32>]) -> Vec<String> {
+pub(crate) fn limit_remarks(settings: &Settings, known: &[Option<u32>]) -> Vec<String> {
     let others = settings.overrides().map(|(_, setting)| setting);
     let settings = std::iter::once(settings.guard()).chain(others);
     let members = settings.flat_map(|setting| &setting.members);
     let mut remarks = Vec::new();
     for (name, limit) in members.filter_map(turn_limit) {
-        let above = recorded
+        let above = known
             .iter()
             .flatten()
-            .filter(|recorded| u64::from(**recorded) < limit);
+            .filter(|own| u64::from(**own) < limit);
         let above = above.count() as u64;
         let line = format!(
             "{name}: its limit of {} is above the recording's own (meta.max_turns) in {}, where it can never be met",

@@ -112,7 +112,7 @@ impl DetectorErrors {
     }
 
     /// Returns an error message if the detectors failed on every transcript, so that nothing was scored.
-    pub(crate) fn message_if_all_failed(&self) -> Option<String> {
+    pub(crate) fn total_failure(&self) -> Option<String> {
         let first = self.first_block_error.as_ref()?;
         (self.failed_wholly == self.records).then(|| {
             format!(

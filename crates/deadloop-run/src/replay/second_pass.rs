@@ -42,9 +42,8 @@ impl SecondPass<'_> {
         let among = (0..cases.number()).filter(|case| wanted(*case));
         let known: HashMap<Arc<str>, usize> = among.map(id).collect();
         // Merged parts have no places, so every transcript is read.
-        let run_places = &self.done.run.surveyed.places;
-        let places =
-            (run_places.number() > 0).then(|| run_places.only((0..cases.number()).map(wanted)));
+        let all = &self.done.run.surveyed.places;
+        let places = (all.number() > 0).then(|| all.only((0..cases.number()).map(wanted)));
         let at = |place: &Place| places.as_ref().is_none_or(|places| places.contains(place));
         let one = |entry: Result<Entry, Problem>, _| {
             let entry = entry.ok()?;

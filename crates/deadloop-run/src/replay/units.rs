@@ -9,7 +9,7 @@ use crate::corpus::survey::open;
 use crate::failure::RunResult;
 
 /// The maximum number of transcripts read to find the unit of their labels.
-const MAX_PEEKED_TRANSCRIPTS: usize = 1000;
+const MAX_PEEKED: usize = 1000;
 
 /// Returns the unit of the first labels of a corpus, or chars if they name no channel. The unit is needed before the
 /// whole corpus is read, and is checked afterwards.
@@ -20,10 +20,7 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
         // Errors of the file are reported when all of it is read.
         Some(file) => LabelRow::read(file).ok().and_then(channels),
         None => {
-            let entries = corpus
-                .entries()
-                .take(MAX_PEEKED_TRANSCRIPTS)
-                .filter_map(Result::ok);
+            let entries = corpus.entries().take(MAX_PEEKED).filter_map(Result::ok);
             let rows = entries.filter_map(|entry| LabelRow::inside(&entry).ok());
             rows.filter_map(channels).next()
         }

@@ -17,7 +17,7 @@ impl TextMark {
 }
 
 /// The minimum number of chars to fold. The note that replaces them is about as long.
-const MIN_FOLDED_CHARS: usize = 80;
+const MIN_FOLDED: usize = 80;
 
 /// Formats a text with its marks, safe for a terminal. `context` is the number of chars shown at each end and on each
 /// side of a mark, or `None` to fold nothing.
@@ -73,9 +73,7 @@ fn shown_ranges(length: usize, marks: &[TextMark], context: Option<usize>) -> Ve
     let mut shown: Vec<(usize, usize)> = Vec::new();
     for (from, to) in wanted {
         match shown.last_mut() {
-            Some((_, last)) if from <= last.saturating_add(MIN_FOLDED_CHARS) => {
-                *last = to.max(*last)
-            }
+            Some((_, last)) if from <= last.saturating_add(MIN_FOLDED) => *last = to.max(*last),
             _ => shown.push((from, to)),
         }
     }

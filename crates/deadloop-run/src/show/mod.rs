@@ -139,7 +139,7 @@ fn format_text(
 
 /// The maximum number of chars shown at each end of a tool result. Results were written for the model, so readers need
 /// little of them.
-const MAX_RESULT_CONTEXT: usize = 160;
+const MAX_RESULT: usize = 160;
 
 fn format_event<'a>(
     event: &'a RecordedEvent,
@@ -179,19 +179,12 @@ fn format_event<'a>(
             } else {
                 ""
             },
-            format_original_length(event),
-            text(
-                content,
-                context.map(|context| context.min(MAX_RESULT_CONTEXT))
-            )
+            full_length(event),
+            text(content, context.map(|context| context.min(MAX_RESULT)))
         ),
         Body::Turn => numbers.turn_heading(event),
-        Body::User(said) => format!(
-            "\n-- user{}\n{}\n",
-            format_original_length(event),
-            text(said, context)
-        ),
-        Body::System => format!("\n-- system{}\n", format_original_length(event)),
+        Body::User(said) => format!("\n-- user{}\n{}\n", full_length(event), text(said, context)),
+        Body::System => format!("\n-- system{}\n", full_length(event)),
         Body::Handoff { from, to } => {
             format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
         }
@@ -204,7 +197,7 @@ fn format_event<'a>(
 }
 
 /// Formats the original length of a text that the recording holds only in part.
-fn format_original_length(event: &RecordedEvent) -> String {
+fn full_length(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
         format!(", of {} in all", words::several(n, "char"))

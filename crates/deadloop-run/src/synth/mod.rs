@@ -24,7 +24,7 @@ pub use counts::{COUNTED, MadeCounts};
 
 use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, Failure, RunResult};
-use crate::folder::outputs::occupied_failure;
+use crate::folder::outputs::occupied_by;
 use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
@@ -116,7 +116,7 @@ fn write_failure(error: WriteError) -> Failure {
 }
 
 /// Returns the file name for the name of a transcript file in the spec.
-fn transcript_file_name(file: &str) -> String {
+fn file_name(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
 
@@ -135,7 +135,7 @@ impl<'a> CorpusFolder<'a> {
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         let claim = claim(path).map_err(refuse)?;
         host.writes(path);
-        let files: Vec<String> = spec.files().into_iter().map(transcript_file_name).collect();
+        let files: Vec<String> = spec.files().into_iter().map(file_name).collect();
         for entry in std::fs::read_dir(&inner)? {
             let name = entry?.file_name();
             if !files.iter().any(|file| name == file.as_str())
@@ -148,7 +148,7 @@ impl<'a> CorpusFolder<'a> {
         let tables = ["labels.csv", "splits.csv", "dataset.toml"].map(str::to_owned);
         let files = files.iter().map(|file| format!("transcripts/{file}"));
         match files.chain(tables).find(|name| is_named(&path.join(name))) {
-            Some(name) if !force => Err(occupied_failure(path, Path::new(&name), "")),
+            Some(name) if !force => Err(occupied_by(path, Path::new(&name), "")),
             _ => Ok(Self {
                 path,
                 force,
@@ -163,10 +163,7 @@ impl<'a> CorpusFolder<'a> {
         spec: &'s CorpusSpec,
     ) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
-            let path = self
-                .path
-                .join("transcripts")
-                .join(transcript_file_name(file));
+            let path = self.path.join("transcripts").join(file_name(file));
             let writer = CorpusWriter::create(&path, self.force).map_err(write_failure)?;
             Ok((file, writer))
         };

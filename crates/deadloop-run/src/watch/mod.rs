@@ -107,7 +107,7 @@ pub struct StreamWatch<'a> {
     blind: Option<BlindMembersFn>,
     /// Whether a blind guard ends the watch.
     strict: bool,
-    started: Instant,
+    began: Instant,
     shared: &'a SharedWatch,
 }
 
@@ -120,7 +120,7 @@ impl<'a> StreamWatch<'a> {
             record: None,
             blind: None,
             strict: false,
-            started: Instant::now(),
+            began: Instant::now(),
             shared,
         }
     }
@@ -170,7 +170,7 @@ impl<'a> StreamWatch<'a> {
             if stop || ended || self.shared.stopped() {
                 let (model, now) = (
                     self.watched.model().unwrap_or(UNNAMED),
-                    millis_since(self.started),
+                    ms_since(self.began),
                 );
                 let record = self.record;
                 return record.map_or(Ok(()), |record| record.finish(model, now));
@@ -180,7 +180,7 @@ impl<'a> StreamWatch<'a> {
 
     /// Passes one read to the guard: bytes, an empty slice at the end, or `None` after a silence.
     fn process_read(&mut self, bytes: Option<&[u8]>) -> WatchStep {
-        let now = millis_since(self.started);
+        let now = ms_since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
         let each = |item: &ResponseEvent<'_>| {
             if let Some(record) = &mut *record {
@@ -239,7 +239,7 @@ impl<'a> StreamWatch<'a> {
 }
 
 /// Returns the number of milliseconds since `start`.
-fn millis_since(start: Instant) -> u64 {
+fn ms_since(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 

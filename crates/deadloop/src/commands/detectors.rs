@@ -103,7 +103,7 @@ fn print_detector(detector: &'static Detector, global: GlobalArgs) -> Outcome {
     if global.json {
         return show::print_json(&detector_json(detector, &presets));
     }
-    show::print(&show::fold_prose(&describe_detector(detector, &presets)))?;
+    show::print(&show::fold(&describe_detector(detector, &presets)))?;
     let name = detector.name;
     show::print_next(
         &[

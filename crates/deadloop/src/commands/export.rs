@@ -66,9 +66,9 @@ pub(super) fn run(args: &ExportArgs, global: GlobalArgs) -> Outcome {
     if global.quiet {
         return Ok(());
     }
-    show::print_remark(format_args!("{}: {}", engine.name, engine.about));
+    show::eprint(format_args!("{}: {}", engine.name, engine.about));
     for lost in &exported.lost {
-        show::print_remark(format_args!("cannot say  {lost}"));
+        show::eprint(format_args!("cannot say  {lost}"));
     }
     let proxy = format!(
         "deadloop proxy --settings {} --upstream URL",

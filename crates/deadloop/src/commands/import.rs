@@ -23,7 +23,7 @@ pub(super) fn run(args: &ImportRunOptions, global: GlobalArgs) -> Outcome {
             0 => String::new(),
             n => format!(" and of {} more", show::count(n as u64)),
         };
-        show::print_remark(format_args!(
+        show::eprint(format_args!(
             "the text of {first}{more} has changed since somebody labelled it: read it again (deadloop show {out} {first})"
         ));
     }

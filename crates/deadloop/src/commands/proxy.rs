@@ -107,12 +107,12 @@ fn format_news(news: ProxyNews<'_>) -> String {
         ProxyNews::Alarm(model, alarm, followed) => format_alarm(model, alarm, followed),
         ProxyNews::Packed(how) => format!(
             "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
-            visible(&first_chars(how, MAX_NAME_CHARS))
+            visible(&shorten(how, MAX_NAME))
         ),
         ProxyNews::NoTls(why) => {
             format!(
                 "deadloop: the server cannot be reached: {}",
-                visible(&first_chars(why, MAX_LINE_CHARS))
+                visible(&shorten(why, MAX_LINE))
             )
         }
     }
@@ -133,9 +133,9 @@ fn describe_blind_guards(settings: &Settings) -> Option<String> {
 }
 
 /// The maximum number of chars of a line of the log, which quotes the server.
-const MAX_LINE_CHARS: usize = 1000;
+const MAX_LINE: usize = 1000;
 /// The maximum number of chars of a model's name in the log.
-const MAX_NAME_CHARS: usize = 100;
+const MAX_NAME: usize = 100;
 
 /// Formats an alarm as a line of the log. `followed` is what the proxy did.
 fn format_alarm(model: &str, alarm: &Alarm, followed: AlarmEffect) -> String {
@@ -146,16 +146,12 @@ fn format_alarm(model: &str, alarm: &Alarm, followed: AlarmEffect) -> String {
         }
         (response, _) => &format!("{}: ", response.name()),
     };
-    let line = format!(
-        "{}: {lead}{}",
-        first_chars(model, MAX_NAME_CHARS),
-        alarm.log_line()
-    );
-    format!("deadloop: {}", visible(&first_chars(&line, MAX_LINE_CHARS)))
+    let line = format!("{}: {lead}{}", shorten(model, MAX_NAME), alarm.log_line());
+    format!("deadloop: {}", visible(&shorten(&line, MAX_LINE)))
 }
 
 /// Returns the first `most` chars of a text, with `…` if the text is longer.
-fn first_chars(text: &str, most: usize) -> String {
+fn shorten(text: &str, most: usize) -> String {
     let mut start: String = text.chars().take(most).collect();
     if start.len() < text.len() {
         start.push('…');
@@ -192,14 +188,12 @@ impl StderrLog {
         let write = move || {
             for entry in entries {
                 match entry {
-                    LogMessage::Line(line) => show::print_remark(line),
+                    LogMessage::Line(line) => show::eprint(line),
                     LogMessage::Flush(done) => drop(done.send(())),
                 }
                 match counted.swap(0, Ordering::Relaxed) {
                     0 => {}
-                    n => show::print_remark(format_args!(
-                        "deadloop: {n} lines of this log were lost"
-                    )),
+                    n => show::eprint(format_args!("deadloop: {n} lines of this log were lost")),
                 }
             }
         };
@@ -222,9 +216,9 @@ impl StderrLog {
     /// Waits until all lines are written, for at most [`MAX_FINAL_WAIT`].
     fn wait_until_written(&self) {
         let (send, done) = channel();
-        let request_flush =
+        let flush =
             |lines: &SyncSender<LogMessage>| lines.try_send(LogMessage::Flush(send)).is_ok();
-        if self.lines.as_ref().is_some_and(request_flush) {
+        if self.lines.as_ref().is_some_and(flush) {
             let _ = done.recv_timeout(MAX_FINAL_WAIT);
         }
     }

@@ -5,7 +5,7 @@ use clap::error::{ContextKind, ContextValue};
 
 /// A line for each removed command, option of a command (`command --option`) or option of any command, with its
 /// replacement.
-const REPLACEMENTS: &str = include_str!("replacements.txt");
+const REMOVED: &str = include_str!("replacements.txt");
 
 /// Returns a hint on the replacement of a removed word that caused a command line error. `None` if the word never
 /// existed.
@@ -22,9 +22,7 @@ pub(crate) fn replacement_for(error: &Error, typed: &[String]) -> Option<String>
             vec![format!("{command} {option}"), option.to_owned()]
         }
     };
-    let mut gone = REPLACEMENTS
-        .lines()
-        .filter_map(|line| line.split_once(": "));
+    let mut gone = REMOVED.lines().filter_map(|line| line.split_once(": "));
     let (word, how) = gone.find(|(gone, _)| words.iter().any(|word| word == gone))?;
     Some(format!("`deadloop {word}` is gone: {how}"))
 }
@@ -36,10 +34,7 @@ mod tests {
 
     #[test]
     fn each_word_that_is_gone_names_the_new_way() {
-        for (gone, how) in REPLACEMENTS
-            .lines()
-            .filter_map(|line| line.split_once(": "))
-        {
+        for (gone, how) in REMOVED.lines().filter_map(|line| line.split_once(": ")) {
             let command = gone.starts_with("--").then_some("tune");
             let typed: Vec<String> = command
                 .into_iter()

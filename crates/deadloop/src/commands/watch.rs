@@ -141,7 +141,7 @@ pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
         // The client of the copy closed the pipe, which is normal.
         (WatchEnd::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         _ if args.strict && !summary.state.blind.is_empty() => {
-            let what = format!("--strict: {}", describe_blind_guards(&summary.state.blind));
+            let what = format!("--strict: {}", list_blind(&summary.state.blind));
             Err(Code::Usage.error(what))
         }
         (WatchEnd::Stream(Err(e)), None) => Err(e.into()),
@@ -216,9 +216,9 @@ fn spawn_watch(
 /// Prints an event of the watch on stderr.
 fn print_news(news: WatchNews<'_>) {
     match news {
-        WatchNews::Problem(problem) => show::print_remark(format_args!("deadloop: {problem}")),
+        WatchNews::Problem(problem) => show::eprint(format_args!("deadloop: {problem}")),
         WatchNews::Warning(alarm) => {
-            show::print_remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: {}: {}",
                 alarm.response.name(),
                 alarm.log_line()
@@ -229,15 +229,13 @@ fn print_news(news: WatchNews<'_>) {
                 .name
                 .as_deref()
                 .map(|name| format!("call of {:?}: ", visible(name)));
-            show::print_remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: refuse: {}{}",
                 call.unwrap_or_default(),
                 refused.alarm.log_line()
             ));
         }
-        WatchNews::Blind(blind) => {
-            show::print_remark(format_args!("deadloop: {}", describe_blind_guards(blind)))
-        }
+        WatchNews::Blind(blind) => show::eprint(format_args!("deadloop: {}", list_blind(blind))),
     }
 }
 
@@ -246,7 +244,7 @@ const BLIND_ALTERNATIVES: &str = "events as in a transcript (JSON lines with the
      the program that runs the tools, or settings without them";
 
 /// Describes the guards that cannot judge the stream, with the reasons and the alternatives.
-fn describe_blind_guards(blind: &[BlindMember]) -> String {
+fn list_blind(blind: &[BlindMember]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
     show::format_blind_guards("this stream", &names, BLIND_ALTERNATIVES)
 }
@@ -280,18 +278,18 @@ impl WatchSummary<'_> {
             return;
         }
         for error in &self.state.errors {
-            show::print_remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: the server reports an error: {}",
                 visible(error)
             ));
         }
         for name in idle(&self.repairers, self.state.format) {
-            show::print_remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: --repair: {name} had nothing to do: nothing of this stream reaches it"
             ));
         }
         if self.setting().members.is_empty() {
-            show::print_remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
                 self.model()
             ));
@@ -306,7 +304,7 @@ impl WatchSummary<'_> {
             show::table(&["would abort", &title], &self.alarm_rows(alarm), 2)
         });
         if !self.global.quiet {
-            show::print_remark(alarm.user_message());
+            show::eprint(alarm.user_message());
         }
         Err(Code::Alarm.error(alarm.log_line()))
     }
@@ -371,7 +369,7 @@ impl WatchSummary<'_> {
     /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
-            show::print_remark(text);
+            show::eprint(text);
             return Ok(());
         }
         show::print(text)

@@ -17,7 +17,7 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 
 mod reference;
-use reference::{ReferencePage, new_page, reference_pages, table_head, table_row};
+use reference::{ReferencePage, md_head, md_row, new_page, reference_pages};
 
 pub(crate) const HELP: &str = "Example:\n  deadloop generate made\n\nThe folder gets man/ (man pages), completions/ (for each shell), schemas/ (JSON Schemas of settings, grids and transcripts) and site/ (the reference of the docs' site, Markdown). Files that are there are overwritten.\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
 
@@ -86,7 +86,7 @@ fn command_pages(program: &Command) -> Vec<ReferencePage> {
     );
     let mut pages = Vec::new();
     for (family, names) in FAMILIES {
-        text += &format!("\n## {family}\n\n{}", table_head(&["command", "does"]));
+        text += &format!("\n## {family}\n\n{}", md_head(&["command", "does"]));
         for command in names
             .iter()
             .filter_map(|name| program.find_subcommand(name))
@@ -95,7 +95,7 @@ fn command_pages(program: &Command) -> Vec<ReferencePage> {
             let about = command.get_about().map(ToString::to_string);
             let about = about.unwrap_or_default();
             let link = format!("[`deadloop {name}`](commands/{name}.md)");
-            text += &table_row([link.as_str(), about.as_str()]);
+            text += &md_row([link.as_str(), about.as_str()]);
             let help = command.clone().term_width(100).render_long_help();
             let page = format!(
                 "# deadloop {name}\n\n```text\n{}\n```\n",

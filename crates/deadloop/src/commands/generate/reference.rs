@@ -103,16 +103,14 @@ fn disk_page() -> ReferencePage {
     let mut text = format!(
         "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
         env!("CARGO_PKG_VERSION"),
-        table_head(&["what", "where its version stands", "which version reads it"])
+        md_head(&["what", "where its version stands", "which version reads it"])
     );
-    text.extend(rows.map(|cells| table_row(<[&str; 3]>::from(cells))));
+    text.extend(rows.map(|cells| md_row(<[&str; 3]>::from(cells))));
     text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
              no longer of one detector, and `merge` does not put them together.\n\n";
-    text += &table_head(&["detector", "version"]);
+    text += &md_head(&["detector", "version"]);
     let versions = DETECTORS.iter().map(|of| (of.name, of.version.to_string()));
-    text.extend(
-        versions.map(|(name, version)| table_row([format!("`{name}`").as_str(), &version])),
-    );
+    text.extend(versions.map(|(name, version)| md_row([format!("`{name}`").as_str(), &version])));
     new_page("disk.md", 0, text)
 }
 
@@ -130,16 +128,16 @@ fn escape_markdown(text: &str) -> String {
 }
 
 /// Formats a row of a Markdown table.
-pub(super) fn table_row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn md_row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(escape_markdown).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// Formats the head of a Markdown table.
-pub(super) fn table_head(names: &[&str]) -> String {
+pub(super) fn md_head(names: &[&str]) -> String {
     format!(
         "{}|{}\n",
-        table_row(names.iter().copied()),
+        md_row(names.iter().copied()),
         "---|".repeat(names.len())
     )
 }
@@ -148,19 +146,18 @@ fn detector_pages() -> Outcome<Vec<ReferencePage>> {
     let mut text = format!(
         "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
          parameters it runs with its defaults.\n\n{}",
-        table_head(&["detector", "alarms on", "does at an alarm", "presets"])
+        md_head(&["detector", "alarms on", "does at an alarm", "presets"])
     );
     let mut pages = Vec::new();
     for detector in DETECTORS.iter().copied() {
         let presets = read_presets(detector)?;
-        text += &table_row([
+        text += &md_row([
             format!("[`{0}`](detectors/{0}.md)", detector.name).as_str(),
             detector.about,
             detector.response.name(),
             presets.len().to_string().as_str(),
         ]);
-        let page =
-            format_spec(detector, &format_examples(detector), &presets) + &format_grid(detector);
+        let page = format_spec(detector, &examples_of(detector), &presets) + &format_grid(detector);
         pages.push(new_page(format!("detectors/{}.md", detector.name), 1, page));
     }
     pages.insert(0, new_page("detectors.md", 0, text));
@@ -170,12 +167,12 @@ fn detector_pages() -> Outcome<Vec<ReferencePage>> {
 fn repairer_pages() -> Outcome<Vec<ReferencePage>> {
     let mut text = format!(
         "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
-        table_head(&["repairer", "does", "reads", "presets"])
+        md_head(&["repairer", "does", "reads", "presets"])
     );
     let mut pages = Vec::new();
     for repairer in REPAIRERS {
         let presets = read_presets(repairer)?;
-        text += &table_row([
+        text += &md_row([
             format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
             repairer.about,
             repairer.stream.name(),
@@ -192,10 +189,10 @@ fn budget_page() -> ReferencePage {
     let mut text = format_spec(&budget::SPEC, "", &[]);
     text += &format!(
         "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
-        table_head(&["preset", "threshold", "keep", "imitates"])
+        md_head(&["preset", "threshold", "keep", "imitates"])
     );
     for preset in budget::presets() {
-        text += &table_row([
+        text += &md_row([
             format!("`{}`", preset.name).as_str(),
             preset.threshold.to_string().as_str(),
             preset.keep.to_string().as_str(),
@@ -229,7 +226,7 @@ fn format_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     if !spec.params.is_empty() {
         page += &format!(
             "\n## Parameters\n\nS changes what is measured, T only what is accepted.\n\n{}",
-            table_head(&["parameter", "", "default", "allowed", "unit", "meaning"])
+            md_head(&["parameter", "", "default", "allowed", "unit", "meaning"])
         );
         page.extend(spec.params.iter().map(parameter_row));
     }
@@ -241,7 +238,7 @@ fn format_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
 }
 
 /// Formats the examples of a detector: streams on which it alarms with its defaults, and others.
-fn format_examples(detector: &Detector) -> String {
+fn examples_of(detector: &Detector) -> String {
     let mut text = String::new();
     for example in detector.examples() {
         let does = match example.name {
@@ -259,7 +256,7 @@ fn parameter_row(param: &Param) -> String {
         ParamRole::Structural => "S",
         ParamRole::Threshold(_) => "T",
     };
-    table_row([
+    md_row([
         format!("`{}`", param.name).as_str(),
         mark,
         format!("`{}`", Value::from(param.default)).as_str(),
@@ -304,10 +301,9 @@ fn format_grid(detector: &Detector) -> String {
 fn formats_page() -> ReferencePage {
     let mut text = format!(
         "# Formats of import\n\n`deadloop import` tells the format of each file by its content; `--from` names it.\n\n{}",
-        table_head(&["`--from`", "what it reads"])
+        md_head(&["`--from`", "what it reads"])
     );
-    let rows =
-        import_formats().map(|one| table_row([format!("`{}`", one.name).as_str(), one.help]));
+    let rows = import_formats().map(|one| md_row([format!("`{}`", one.name).as_str(), one.help]));
     text.extend(rows);
     new_page("formats.md", 0, text)
 }
@@ -316,7 +312,7 @@ fn measures_page() -> ReferencePage {
     let mut text = format!(
         "# Measures\n\nColumns of `scores.parquet`; `--constraint` and `--objective` take their names. [How the numbers are \
          made](../reports/METHOD.md) has the rest.\n\n{}",
-        table_head(&["measure", "means", "formula", "unit", "better"])
+        md_head(&["measure", "means", "formula", "unit", "better"])
     );
     for measure in MEASURES {
         let unit = match measure.unit {
@@ -331,7 +327,7 @@ fn measures_page() -> ReferencePage {
             "less"
         };
         let name = format!("`{}`", measure.name);
-        text += &table_row([name.as_str(), measure.meaning, measure.about, unit, better]);
+        text += &md_row([name.as_str(), measure.meaning, measure.about, unit, better]);
     }
     new_page("measures.md", 0, text)
 }
@@ -340,14 +336,14 @@ fn files_page() -> ReferencePage {
     let mut text = format!(
         "# Result files\n\nWhat `replay`, `sweep`, `tune`, `repair` and `budget` leave in the folder of `--out`. The same \
          inputs give the same bytes in every file but `manifest.json`.\n\n{}",
-        table_head(&["file", "holds"])
+        md_head(&["file", "holds"])
     );
     let more = [("charts/*.svg", "the charts of the report")];
     let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
     let more = REPORT_FILES.into_iter().chain(more).map(owned);
     let all = result_files().into_iter().chain(more);
     for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
-        text += &table_row([format!("`{name}`").as_str(), &holds]);
+        text += &md_row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
     for table in result_tables() {
@@ -356,11 +352,11 @@ fn files_page() -> ReferencePage {
             table.file,
             table.left_by,
             table.row,
-            table_head(&["column", "type, unit", "means"])
+            md_head(&["column", "type, unit", "means"])
         );
         for of in &table.columns {
             let name = format!("`{}`", of.name);
-            text += &table_row([name.as_str(), &column_kind(of), &of.about]);
+            text += &md_row([name.as_str(), &column_kind(of), &of.about]);
         }
     }
     new_page("files.md", 0, text)

@@ -17,38 +17,38 @@ use deadloop_run::layout::fold_lines;
 use deadloop_run::visible::visible;
 
 /// The minimum number of chars shown around a mark on a small terminal.
-const MIN_CONTEXT_CHARS: u64 = 30;
+const MIN_CONTEXT: u64 = 30;
 
 /// Reviews all transcripts of a review, and saves after every answer. After the last answer it waits for a key, so that
 /// this answer can be undone too. Returns the number of answered transcripts, and the number of open ones.
 pub(super) fn run_review(task: &Review) -> Outcome<(usize, usize)> {
     let host = Terminal::silent();
-    let mut interactive = InteractiveReview::open(task, &host)?;
+    let mut review = InteractiveReview::open(task, &host)?;
     let console = ReviewConsole::open();
     loop {
-        let command = match interactive.transcript() {
+        let command = match review.transcript() {
             Some(transcript) => {
                 let paged =
-                    |context, paint| format_page(transcript, &interactive.session, context, paint);
+                    |context, paint| format_page(transcript, &review.session, context, paint);
                 let (view, room) =
-                    console.show_page(interactive.said, paged, task.context, interactive.sight)?;
-                (interactive.sight, interactive.room) = (view, room);
-                console.read_command()?
+                    console.show_page(review.said, paged, task.context, review.sight)?;
+                (review.sight, review.room) = (view, room);
+                console.read_key()?
             }
-            None if interactive.progress().0 == 0 => break,
+            None if review.progress().0 == 0 => break,
             None => {
-                console.print_end(interactive.progress().0)?;
+                console.print_end(review.progress().0)?;
                 console
-                    .read_command()?
+                    .read_key()?
                     .filter(|press| *press == KeyCommand::Session(Key::Undo))
             }
         };
         let Some(command) = command else { break };
-        if !interactive.press(command)? {
+        if !review.press(command)? {
             break;
         }
     }
-    Ok(interactive.progress())
+    Ok(review.progress())
 }
 
 /// The input and output of a review: a terminal, or lines of keys.
@@ -114,7 +114,7 @@ impl ReviewConsole {
     }
 
     /// Reads keys until one has a command, and returns the command. `None` at the end of the input.
-    fn read_command(&self) -> Outcome<Option<KeyCommand>> {
+    fn read_key(&self) -> Outcome<Option<KeyCommand>> {
         loop {
             let key = match self {
                 Self::Person(terminal) => key_command(&terminal.read_key_raw()?),
@@ -126,7 +126,7 @@ impl ReviewConsole {
                     let key = named(line.trim());
                     if key.is_none() && !line.trim().is_empty() {
                         let keys = key_lines(usize::MAX).concat();
-                        show::print_remark(format_args!(
+                        show::eprint(format_args!(
                             "no key {}; expected one of: {keys}",
                             visible(line.trim())
                         ));
@@ -172,11 +172,10 @@ impl Screen<'_> {
             .height
             .saturating_sub(head.len() + keys.len() + 1)
             .max(1);
-        let mut shown_context = context;
-        while !sight.whole && shown.text.lines().count() > room && shown_context > MIN_CONTEXT_CHARS
-        {
-            shown_context = (shown_context / 2).max(MIN_CONTEXT_CHARS);
-            shown = page(Some(shown_context));
+        let mut radius = context;
+        while !sight.whole && shown.text.lines().count() > room && radius > MIN_CONTEXT {
+            radius = (radius / 2).max(MIN_CONTEXT);
+            shown = page(Some(radius));
         }
         if sight.help {
             shown.text = HELP

@@ -48,7 +48,7 @@ pub(super) struct TranscriptView {
 
 /// Returns the head and the excerpts of the current transcript. `context` is the number of chars around each mark, or
 /// `None` for the whole text.
-pub(super) fn current_view(
+pub(super) fn view_of(
     transcript: &Transcript,
     session: &ReviewSession,
     context: Option<u64>,
@@ -81,7 +81,7 @@ pub(super) fn format_page(
     context: Option<u64>,
     paint: Paint,
 ) -> Page {
-    let TranscriptView { head, excerpts } = current_view(transcript, session, context);
+    let TranscriptView { head, excerpts } = view_of(transcript, session, context);
     let mut text = String::new();
     for excerpt in excerpts {
         text.push_str(&format!(

@@ -6,7 +6,7 @@ use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 use deadloop_report::review_page;
 use serde::{Deserialize, Serialize};
 
-use super::view::{TintedText, TranscriptView, current_view};
+use super::view::{TintedText, TranscriptView, view_of};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::show;
@@ -54,7 +54,7 @@ pub(super) fn serve(task: &Review, port: u16) -> Outcome<(usize, usize)> {
     let local = LocalPage::bind(port)
         .map_err(|e| Code::Usage.error(format!("--serve: 127.0.0.1:{port}: {e}")))?;
     let page = review_page().map_err(Failure::from)?;
-    show::print_remark(format_args!(
+    show::eprint(format_args!(
         "review: {}\nOpen it in a browser on this machine. Every answer is saved at once; q or Ctrl-C ends it.",
         local.address()
     ));
@@ -70,17 +70,13 @@ pub(super) fn serve(task: &Review, port: u16) -> Outcome<(usize, usize)> {
 impl ReviewServer<'_> {
     fn answer_request(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
         match (request.posted, request.path.as_str()) {
-            (false, "") => Ok(http_answer("200 OK", "text/html; charset=utf-8", page)),
+            (false, "") => Ok(respond("200 OK", "text/html; charset=utf-8", page)),
             (false, "state") => self.state_answer(0),
             (true, "press") => match serde_json::from_slice::<KeyPress>(&request.body) {
                 Ok(pressed) => self.handle_key(&pressed),
-                Err(_) => Ok(http_answer("400 Bad Request", "text/plain", "no key\n")),
+                Err(_) => Ok(respond("400 Bad Request", "text/plain", "no key\n")),
             },
-            _ => Ok(http_answer(
-                "404 Not Found",
-                "text/plain",
-                "nothing is here\n",
-            )),
+            _ => Ok(respond("404 Not Found", "text/plain", "nothing is here\n")),
         }
     }
 
@@ -101,8 +97,7 @@ impl ReviewServer<'_> {
     fn state_answer(&self, moved: i8) -> Outcome<LocalAnswer> {
         let review = &self.review;
         let shown = review.transcript();
-        let shown =
-            shown.map(|transcript| current_view(transcript, &review.session, review.context()));
+        let shown = shown.map(|transcript| view_of(transcript, &review.session, review.context()));
         let TranscriptView { head, excerpts } = shown.unwrap_or_default();
         let (answered, left) = review.progress();
         let state = PageState {
@@ -121,12 +116,12 @@ impl ReviewServer<'_> {
         let text = serde_json::to_string(&state)?;
         Ok(LocalAnswer {
             last: self.ended,
-            ..http_answer("200 OK", "application/json", &text)
+            ..respond("200 OK", "application/json", &text)
         })
     }
 }
 
-fn http_answer(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
+fn respond(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
     LocalAnswer {
         status,
         kind,

@@ -66,7 +66,7 @@ pub(super) fn run(args: &ShowArgs, global: GlobalArgs) -> Outcome {
         (!is_single).then(|| ListLine::from_entry(entry, case.class()))
     })?;
     match &args.transcript {
-        Some(id) => print_transcript(args, id, &found, global),
+        Some(id) => print_one(args, id, &found, global),
         None => print_list(args, &found, lines.into_iter().flatten().collect(), global),
     }
 }
@@ -153,15 +153,10 @@ fn list_table(lines: Vec<ListLine>) -> String {
         cells.iter().map(|cell| visible(cell)).collect()
     };
     let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
-    show::table_with_numbers(&header, &rows, numbers)
+    show::table_with(&header, &rows, numbers)
 }
 
-fn print_transcript(
-    args: &ShowArgs,
-    id: &str,
-    found: &CorpusSurvey,
-    global: GlobalArgs,
-) -> Outcome {
+fn print_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs) -> Outcome {
     let (entry, _) = found.one(id, args.select.skips(), &Terminal::new(global))?;
     let labels = read_labels(found, entry)?;
     if global.json {

@@ -52,16 +52,14 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     }
     show::print_styled(&verdict(advice))?;
     for sentence in &advice.more {
-        show::print(&show::fold_prose(&format!("  {}", visible_lines(sentence))))?;
+        show::print(&show::fold(&format!("  {}", visible_lines(sentence))))?;
     }
     for line in list_changes(advice) {
-        show::print(&show::fold_prose(&visible_lines(&line)))?;
+        show::print(&show::fold(&visible_lines(&line)))?;
     }
     show::print(&format!("\n{}", table(choices, options)))?;
     let Measure { title, meaning, .. } = options.objective;
-    show::print(&show::fold_prose(&format!(
-        "{title}, which decides: {meaning}"
-    )))?;
+    show::print(&show::fold(&format!("{title}, which decides: {meaning}")))?;
     if choices.models.len() > 1 {
         show::print(&format!("\n{}", models(choices, options)))?;
     }
@@ -76,7 +74,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     }
     for line in &advice.to_do {
         let line = fill_paths(line, args);
-        show::print(&show::fold_prose(&format!("  {}", visible_lines(&line))))?;
+        show::print(&show::fold(&format!("  {}", visible_lines(&line))))?;
     }
     show::print(&format!(
         "\nsettings: {}",
@@ -132,7 +130,7 @@ fn verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    let line = show::fold_prose(&format!("{name}  {}", visible_lines(&advice.reason)));
+    let line = show::fold(&format!("{name}  {}", visible_lines(&advice.reason)));
     // Folding counts columns, so the colour is added afterwards.
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
@@ -169,7 +167,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
     if shown.is_empty() {
         let name = &choices.all.name;
         let same = format!("Every model has the same setting: {name}. choice.csv has its figures.");
-        return show::fold_prose(&same);
+        return show::fold(&same);
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
@@ -197,7 +195,7 @@ fn models(choices: &Choices, options: &ChooseOptions) -> String {
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
     if choices.models.iter().any(few) {
         left += "\n";
-        left += &show::fold_prose(&format!(
+        left += &show::fold(&format!(
             "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
         ));
     }
@@ -312,11 +310,11 @@ fn limits(tuned: &TuneResult) -> String {
     }
     format!(
         "{}\n{}{left}",
-        show::fold_prose(&format!(
+        show::fold(&format!(
             "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, with the best setting of the grids that keeps it. Its figures are held out: each fifth of the groups is scored with the setting that is best on the other four. So rows with the same setting can differ.",
             options.limited().title_in(options.judge.unit)
         )),
-        show::table_with_numbers(&titles, &rows, numbers)
+        show::table_with(&titles, &rows, numbers)
     )
 }
 
@@ -330,7 +328,7 @@ fn saved_at_1(grids: &[SavedMean], options: &ChooseOptions) -> String {
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
         "{}\n{}",
-        show::fold_prose(&format!(
+        show::fold(&format!(
             "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
             show::per(options.judge.unit)
         )),
