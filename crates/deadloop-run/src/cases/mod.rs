@@ -358,7 +358,7 @@ pub(crate) fn run_settings(
 ) -> RunResult<Vec<PinnedAnswer>> {
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
-    let running = programs::start(&plan, host)?;
+    let running = programs::start_programs(&plan, host)?;
     let guards = PlanGuards {
         plan: &plan,
         programs: &running,

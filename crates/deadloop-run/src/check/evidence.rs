@@ -57,7 +57,7 @@ impl LabelEvidence {
         evidence
     }
 
-    /// Adds a case.
+    /// Counts a case by its label.
     fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,

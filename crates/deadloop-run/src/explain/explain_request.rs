@@ -50,7 +50,7 @@ impl ExplainRequest<'_> {
     ) -> RunResult<Explanation> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-        let programs = programs::start(&plan, host)?;
+        let programs = programs::start_programs(&plan, host)?;
         let passing = host.begin(None);
         let decided = programs.decide(&plan, self.transcript, self.chunks, host.cancel());
         drop(passing);

@@ -63,7 +63,7 @@ pub struct ExplainedLabel {
 /// A setting, its verdict on the transcript, and the readings behind it.
 #[derive(Debug, Serialize)]
 pub struct ExplainedSetting {
-    /// The name of the setting.
+    /// The name of the setting in tables: a file, a preset or `recommended`.
     pub name: String,
     /// The id of the setting, a hash of its contents.
     pub setting: String,

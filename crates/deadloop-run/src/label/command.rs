@@ -205,7 +205,7 @@ fn write_proposals(
     Ok(found.proposals)
 }
 
-/// Returns an error if the corpus has problems, or shows them if `skips`. `no_valid` is whether the corpus has no valid
+/// Returns an error if the corpus has problems, or shows them if `skips`. `empty` is whether the corpus has no valid
 /// transcript.
 fn accept(problems: &[Problem], empty: bool, skips: bool, host: &dyn Host) -> RunResult {
     fail_if_out_of_resources(problems)?;

@@ -18,7 +18,7 @@ pub(crate) fn replay_in_memory(
     chunks: Option<NonZeroU64>,
 ) -> RunResult<(CorpusSurvey, Vec<Record>)> {
     let host = wanted.host;
-    let programs = &programs::start(plan, host)?;
+    let programs = &programs::start_programs(plan, host)?;
     let surveyed = survey(wanted)?;
     surveyed.accept(skips, host)?;
     let job = Job {

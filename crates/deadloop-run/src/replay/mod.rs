@@ -110,7 +110,7 @@ pub fn replay_plan(
     plan: &Plan,
     current: &Settings,
 ) -> RunResult<RunOutcome<ReplayRun>> {
-    let start = || programs::start(plan, request.host);
+    let start = || programs::start_programs(plan, request.host);
     let chunks = request.judging.chunks;
     if let Some(shard) = request.output.folder.shard {
         let guards = |programs| PlanGuards {

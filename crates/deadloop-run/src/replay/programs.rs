@@ -11,7 +11,7 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 
 /// Starts the programs of a plan.
-pub(crate) fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
+pub(crate) fn start_programs(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
     Programs::start(plan, host.cancel()).map_err(start_failure)
 }

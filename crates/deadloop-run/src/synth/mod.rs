@@ -32,7 +32,7 @@ use crate::option::{FORCE, OUT};
 pub struct MadeCorpus {
     /// The name of the corpus.
     pub name: String,
-    /// The counts by item.
+    /// The counts of transcripts, loops and faults, by item of the spec.
     pub counts: MadeCounts,
 }
 

@@ -19,8 +19,9 @@ use deadloop_run::visible::visible;
 /// The minimum number of chars shown around a mark on a small terminal.
 const MIN_CONTEXT: u64 = 30;
 
-/// Reviews all transcripts of a review, and saves after every answer. After the last answer it waits for a key, so that
-/// this answer can be undone too. Returns the number of answered transcripts, and the number of open ones.
+/// Runs a review in the terminal or by lines on stdin, and saves after every answer. After the last answer it waits for
+/// a key, so that this answer can be undone too. Returns the number of answered transcripts, and the number of open
+/// ones.
 pub(super) fn run_review(task: &Review) -> Outcome<(usize, usize)> {
     let host = Terminal::silent();
     let mut review = InteractiveReview::open(task, &host)?;
@@ -92,7 +93,7 @@ impl ReviewConsole {
             message: said,
             sight,
         };
-        let (lines, sight, room) = screen.lines(
+        let (lines, sight, room) = screen.render(
             |context| page(context, Paint::new(tinted, Some(width.into()))),
             context,
         );
@@ -153,7 +154,7 @@ struct Screen<'a> {
 impl Screen<'_> {
     /// Returns the lines of the screen, the view, and the number of rows for the text. There are at most as many lines
     /// as the screen is high.
-    fn lines(
+    fn render(
         &self,
         page: impl Fn(Option<u64>) -> Page,
         context: u64,
@@ -247,7 +248,7 @@ mod tests {
                     message: "",
                     sight,
                 };
-                let (lines, sight, room) = screen.lines(page, 1000);
+                let (lines, sight, room) = screen.render(page, 1000);
                 let wide = |line: &String| console::measure_text_width(line) > width;
                 assert_eq!(
                     lines.iter().filter(|line| wide(line)).count(),
@@ -277,7 +278,7 @@ mod tests {
                 message: "",
                 sight,
             };
-            let (_, now, room) = screen.lines(page, 1000);
+            let (_, now, room) = screen.render(page, 1000);
             first.push(now.from);
             sight = now.after(ViewChange::Down, room);
         }
