@@ -23,7 +23,7 @@ pub type NamedSettings = (String, Settings);
 /// The names of the recommended guards, on text and on runs of agents.
 pub const SHIPPED: [&str; 2] = ["recommended", "recommended-agents"];
 
-/// Reads settings and grids. In a merge, it returns the texts that the shards read, in place of the files.
+/// A reader of settings and grids. In a merge, it returns the texts that the shards read, in place of the files.
 #[derive(Clone, Copy)]
 pub struct SettingsReader<'a> {
     host: &'a dyn Host,

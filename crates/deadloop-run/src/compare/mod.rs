@@ -220,7 +220,7 @@ fn write_if_requested(path: Option<&Path>, text: impl FnOnce() -> String) -> Run
 impl PinnedComparison {
     /// Returns the failure if a gate was not passed.
     fn failure(&self) -> Option<Failure> {
-        let unpassed = self.format_unpassed();
+        let unpassed = self.format_unpassed_gates();
         match self.comparison.passed() {
             Some(true) => None,
             Some(false) => Some(Code::GateFailed.error(format!("the gate failed: {unpassed}"))),

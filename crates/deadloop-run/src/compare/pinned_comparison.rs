@@ -49,7 +49,7 @@ impl PinnedComparison {
     }
 
     /// Formats the gates that were not passed, with the reasons.
-    pub(super) fn format_unpassed(&self) -> String {
+    pub(super) fn format_unpassed_gates(&self) -> String {
         let gates = self.comparison.gates.iter();
         let gates = gates.filter(|gate| gate.passed != Some(true));
         let reasons: Vec<String> = gates

@@ -35,7 +35,7 @@ pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
     blocks
 }
 
-/// Numbers the turns and calls of one transcript in order, and finds the call of each result.
+/// A counter of the turns and calls of one transcript, which also finds the call of each result.
 pub struct RunNumbers<'a> {
     /// Indices of the events before which an unrecorded turn begins.
     unrecorded_turns: BTreeSet<u64>,

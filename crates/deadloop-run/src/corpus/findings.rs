@@ -38,7 +38,7 @@ pub(crate) struct FoundRecord<T> {
     pub(crate) entry: Option<Box<Entry>>,
 }
 
-/// Converts entries into [`FoundRecord`]s, on any thread.
+/// A check that converts entries into [`FoundRecord`]s, on any thread.
 pub(crate) struct RecordChecker<'a> {
     /// The labels.csv of the corpus.
     pub(crate) labels: Option<&'a LabelsFile>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::visible::visible;
 use crate::words;
 
-/// Formats headings of turns and calls, numbered in the order of the events.
+/// A formatter of headings of turns and calls, numbered in the order of the events.
 pub(super) struct RunNumbering<'a> {
     numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],
