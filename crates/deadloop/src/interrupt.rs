@@ -95,10 +95,10 @@ pub(crate) fn register_folder(folder: &Path) {
     remove_unfinished(OUTPUT_FOLDER.get_or_init(|| folder.to_path_buf()), false);
 }
 
-/// Removes the unfinished files of a folder and of its subfolders for output. `own` is whether the files of this
+/// Removes the unfinished files of a folder and of its subfolders for output. `is_own` is whether the files of this
 /// process are removed, or those of earlier ones.
-fn remove_unfinished(folder: &Path, own: bool) {
+fn remove_unfinished(folder: &Path, is_own: bool) {
     for part in [folder, &folder.join("charts"), &folder.join("transcripts")] {
-        sweep(part, own);
+        sweep(part, is_own);
     }
 }

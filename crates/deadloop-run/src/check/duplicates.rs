@@ -14,7 +14,7 @@ use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::words;
 
-pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
+pub(super) static SPLIT_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-splits",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several splits",
@@ -23,7 +23,7 @@ pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
     find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Splits)),
 };
 
-pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
+pub(super) static GROUP_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-groups",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several groups",
@@ -32,7 +32,7 @@ pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
     find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Groups)),
 };
 
-pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
+pub(super) static IN_GROUP_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-in-a-group",
     severity: Severity::Note,
     title: "near-duplicate transcripts inside a group",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 
-pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
+pub(super) static UNPAIRED_CALLS: CorpusCheck = CorpusCheck {
     name: "unpaired",
     severity: Severity::Warning,
     title: "results without a call, second results, calls with the id of an open call",
@@ -21,7 +21,7 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     }),
 };
 
-pub(super) static UNSAID: CorpusCheck = CorpusCheck {
+pub(super) static INCOMPLETE_CALLS: CorpusCheck = CorpusCheck {
     name: "unsaid-of-calls",
     severity: Severity::Note,
     title: "calls without a result, arguments that are not JSON, results without a status",

@@ -8,7 +8,7 @@ use deadloop_score::{Case, units};
 use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::check::evidence::LabelEvidence;
 
-pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
+pub(super) static FEW_LABELS: CorpusCheck = CorpusCheck {
     name: "too-few-labels",
     severity: Severity::Warning,
     title: "too few labels for any claim",
@@ -17,7 +17,7 @@ pub(super) static FOR_A_CLAIM: CorpusCheck = CorpusCheck {
     find: CheckFn::Corpus(find_few_labels),
 };
 
-pub(super) static FOR_A_MODEL: CorpusCheck = CorpusCheck {
+pub(super) static FEW_MODEL_LABELS: CorpusCheck = CorpusCheck {
     name: "model-with-few-labels",
     severity: Severity::Note,
     title: "models with too few labels for a claim of their own",

@@ -46,7 +46,7 @@ pub(crate) struct RecordChecker<'a> {
     pub(crate) request: &'a SurveyRequest<'a>,
     /// Set when the survey has enough cases for `--limit`. Later records are read, but `look` is not called for them.
     pub(crate) is_full: &'a AtomicBool,
-    /// Rejects transcripts that the replayed subject does not accept.
+    /// The filter for transcripts that the replayed subject does not accept.
     pub(crate) refuses: TranscriptFilter<'a>,
 }
 

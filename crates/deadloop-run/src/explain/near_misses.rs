@@ -244,7 +244,7 @@ impl FactSight {
 
     /// Returns whether both facts report the same repetition: overlapping copies of one unit, or of several units
     /// joined.
-    fn is_same(&self, other: &Self) -> bool {
+    fn is_same_loop(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
             let (onset, period) = (s.onset.count(), s.period.count());
             let start = onset.saturating_sub(period);
@@ -292,7 +292,7 @@ pub(super) fn select_facts(
     };
     for sight in refused {
         let room = shown.len() < most || is_in_span(sight) && !shown.iter().any(|t| is_in_span(t));
-        if room && !fired.iter().chain(&shown).any(|t| t.is_same(sight)) {
+        if room && !fired.iter().chain(&shown).any(|t| t.is_same_loop(sight)) {
             shown.push(sight);
         }
     }
