@@ -1,22 +1,22 @@
 //! Exports a tuned setting as the configuration of another guard.
 //!
-//! Each engine is an entry of [`ENGINES`]: a guard that people already run, with a release that reads the
-//! configuration. An export has three parts: the configuration, a *twin* (a setting of deadloop that behaves like that
-//! configuration), and the parts of the setting that the configuration cannot express. For an engine that counts
-//! tokens, chars are divided by the mean length of a token.
+//! Each engine is an entry of [`ENGINES`]: a widely used guard, with the release from which it reads the configuration.
+//! An export has three parts: the configuration, a *twin* (a deadloop setting that behaves like the configuration), and
+//! a list of what the configuration cannot express. For an engine that counts tokens, chars are divided by the mean
+//! length of a token.
 //!
-//! An export is never laxer than the setting: for all units that the engine looks for, it takes the setting's strictest
-//! demand. Otherwise the export is refused with the reason. A test replays every twin on the starter corpus: a twin
-//! stops only what the setting stops, and never earlier.
+//! An export is never laxer than the setting. For all units that the engine looks for, it takes the strictest demand of
+//! the setting. If this is impossible, the export is refused with the reason. A test replays every twin on the starter
+//! corpus and checks that it stops only what the setting stops, and never earlier.
 
 use deadloop_detect::harness::Member;
 use deadloop_detect::{Setting, Settings, Value};
 
-/// A guard that people run, with the function that writes its configuration.
+/// A widely used guard, and the function that writes its configuration.
 pub struct Engine {
     /// The name on the command line.
     pub name: &'static str,
-    /// The kind of configuration, and where it goes.
+    /// The kind of configuration and its place, for help texts.
     pub about: &'static str,
     write: fn(&CopyBands, f64) -> Result<EngineConfig, String>,
 }
@@ -32,76 +32,78 @@ pub struct EngineExport {
     pub lost: Vec<String>,
 }
 
-/// The configuration, its twin in TOML, and the parameters of `periodic` that it can express.
+/// A written configuration, its twin as TOML, and the parameters of `periodic` that it expresses.
 struct EngineConfig {
     config: String,
     twin: String,
-    said: &'static [&'static str],
+    used: &'static [&'static str],
 }
 
-/// The demands of a member on exact copies. Each row of its `rules` is a band, and the plain parameters are the band of
-/// longer periods.
+/// The demands of a member on exact copies, by the length of the unit. Each row of its `rules` is a band, and the plain
+/// parameters are the band of longer units.
 struct CopyBands {
     bands: Vec<CopyBand>,
-    /// The longest unit, in chars.
+    /// The length of the longest unit, in chars.
     max_period: u64,
-    /// The demand on units without a letter or number: copies, and their total chars.
+    /// The demand on units without a letter or digit.
     single: CopyBand,
 }
 
-/// The demand on units of up to `to` chars.
+/// A demand on copies of units of up to `max_unit` chars.
 #[derive(Clone, Copy)]
 struct CopyBand {
-    to: u64,
+    max_unit: u64,
+    /// The number of copies.
     copies: u64,
+    /// The number of chars in all copies.
     chars: u64,
 }
 
-/// Every engine.
+/// All engines.
 pub const ENGINES: [Engine; 3] = [
     Engine {
         name: "vllm",
         about: "a field of the request (extra_body of the OpenAI clients), or SamplingParams(repetition_detection=…): vLLM 0.17 and later",
-        write: vllm,
+        write: vllm_config,
     },
     Engine {
         name: "typescript",
         about: "the parameters of the TypeScript detectors that look at checkpoints",
-        write: typescript,
+        write: typescript_config,
     },
     Engine {
         name: "litellm",
         about: "config.yaml of the LiteLLM proxy; with the library litellm.REPEATED_STREAMING_CHUNK_LIMIT = the number",
-        write: litellm,
+        write: litellm_config,
     },
 ];
 
-/// The advice for a setting that an engine cannot express.
-const INSTEAD: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
+/// The advice in the error of a setting that an engine cannot express.
+const ADVICE: &str = "run deadloop itself: deadloop proxy, or its package for Python or Node, which read this very setting";
 
 impl Engine {
-    /// Writes a setting for the engine. `token` is the length of a token, in chars.
+    /// Exports a setting for the engine. `token` is the mean length of a token, in chars.
     ///
     /// # Errors
     /// Returns an error if no member of the setting looks for exact copies of chars, or if the engine cannot express
     /// one without being laxer.
     pub fn export(&self, setting: &Setting, token: f64) -> Result<EngineExport, String> {
-        let exact = setting.members.iter().position(is_exact).ok_or_else(|| {
+        let exact = setting.members.iter().position(finds_exact_copies).ok_or_else(|| {
             let names = setting.member_names().join(", ");
             format!(
-                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or {INSTEAD}",
+                "{} can only be told of exact copies (periodic on chars, nothing folded), and the setting has {names}; replay it with such a guard added, or {ADVICE}",
                 self.name
             )
         })?;
         let member = &setting.members[exact];
         let written =
             CopyBands::from_member(member).and_then(|copies| (self.write)(&copies, token));
-        let refused = |why| format!("{}: {why}; {INSTEAD}", self.name);
-        let EngineConfig { config, twin, said } = written.map_err(refused)?;
+        let refused = |why| format!("{}: {why}; {ADVICE}", self.name);
+        let EngineConfig { config, twin, used } = written.map_err(refused)?;
         let names = setting.member_names();
         let others = names.iter().enumerate().filter(|(i, _)| *i != exact);
         let others = others.map(|(_, name)| format!("the guard {name}: left out"));
-        let changed = changed_params(member).filter(|(name, _)| !said.contains(&name.as_str()));
+        let changed = changed_params(member).filter(|(name, _)| !used.contains(&name.as_str()));
         let changed = changed.map(|(name, value)| format!("{}: {name} = {value}", names[exact]));
         let twin = Settings::parse(&twin).map_err(|e| format!("the twin of the export: {e}"))?;
         Ok(EngineExport {
@@ -112,15 +114,15 @@ impl Engine {
     }
 }
 
-/// Returns whether a member looks for exact copies of chars.
-fn is_exact(member: &Member) -> bool {
+/// Returns whether a member looks only for exact copies of chars.
+fn finds_exact_copies(member: &Member) -> bool {
     let params = &member.params;
     member.detector.name == "periodic"
         && params.text("on") == "chars"
         && params.text("fold") == "none"
 }
 
-/// Returns the parameters of a member that differ from their defaults.
+/// Returns the names and values of a member's parameters that differ from their defaults.
 fn changed_params(member: &Member) -> impl Iterator<Item = (String, String)> {
     let defaults = deadloop_detect::harness::Params::defaults(member.detector.params);
     let own = member
@@ -131,19 +133,19 @@ fn changed_params(member: &Member) -> impl Iterator<Item = (String, String)> {
 }
 
 impl CopyBands {
-    /// Reads the demands of a member.
+    /// Collects the demands of a member.
     ///
     /// # Errors
-    /// Returns an error if the member has a demand that no engine can express. Without it, an engine would stop
-    /// earlier.
+    /// Returns an error if the member has a demand that no engine can express. Without this demand, an engine would
+    /// stop earlier.
     fn from_member(member: &Member) -> Result<Self, String> {
         let params = &member.params;
-        let worded = ["unit_holds", "code"];
+        let inexpressible = ["unit_holds", "code"];
         let at_default = |name: &str| {
             let param = member.detector.params.iter().find(|p| p.name == name);
             param.is_none_or(|p| params.get(name) == Some(&Value::from(p.default)))
         };
-        if let Some(name) = worded.iter().find(|name| !at_default(name)) {
+        if let Some(name) = inexpressible.iter().find(|name| !at_default(name)) {
             let value = params.get(name).map(ToString::to_string);
             return Err(format!(
                 "no engine has a word for {name} = {}, and without it one would stop earlier than the setting does",
@@ -162,22 +164,22 @@ impl CopyBands {
         let (max_period, copies) = (params.count("max_period"), params.count("min_copies"));
         let copies = copies.max(2);
         let row = |row: &Value| CopyBand {
-            to: number(row, "max_period").min(max_period),
+            max_unit: number(row, "max_period").min(max_period),
             copies: number(row, "min_copies").max(2),
             chars: number(row, "min_chars"),
         };
         let plain = CopyBand {
-            to: max_period,
+            max_unit: max_period,
             copies,
             chars: params.count("min_chars"),
         };
         let rows = params.items("rules");
         let mut bands: Vec<CopyBand> = rows.iter().map(row).collect();
-        if bands.last().is_none_or(|last| last.to < max_period) {
+        if bands.last().is_none_or(|last| last.max_unit < max_period) {
             bands.push(plain);
         }
         Ok(Self {
-            // No engine tells a form or a ruler from other text.
+            // No engine distinguishes a form or a ruler from other text.
             single: match params.count("min_single").max(params.count("min_form")) {
                 0 => CopyBand {
                     copies: 2,
@@ -191,87 +193,88 @@ impl CopyBands {
         })
     }
 
-    /// Returns the maximum number of chars demanded of any unit of up to `max` chars.
-    fn chars(&self, max: u64) -> u64 {
-        let asked = self.up_to(max).map(|band| band.chars);
+    /// Returns the largest number of chars demanded for any unit of up to `max` chars.
+    fn max_chars_for(&self, max: u64) -> u64 {
+        let asked = self.bands_up_to(max).map(|band| band.chars);
         asked.fold(self.single.chars, u64::max)
     }
 
-    /// Returns the maximum number of copies demanded of any unit of up to `max` chars.
-    fn copies(&self, max: u64) -> u64 {
-        let asked = self.up_to(max).map(|band| band.copies);
+    /// Returns the largest number of copies demanded for any unit of up to `max` chars.
+    fn max_copies_for(&self, max: u64) -> u64 {
+        let asked = self.bands_up_to(max).map(|band| band.copies);
         asked.fold(self.single.copies, u64::max)
     }
 
-    /// Returns the bands that hold units of up to `max` chars.
-    fn up_to(&self, max: u64) -> impl Iterator<Item = &CopyBand> {
+    /// Returns the bands of units of up to `max` chars.
+    fn bands_up_to(&self, max: u64) -> impl Iterator<Item = &CopyBand> {
         let mut from = 1;
         self.bands.iter().filter(move |band| {
-            let begins = std::mem::replace(&mut from, band.to + 1);
-            begins <= max && band.to >= begins
+            let begins = std::mem::replace(&mut from, band.max_unit + 1);
+            begins <= max && band.max_unit >= begins
         })
     }
 
-    /// Returns whether a demand of `copies` copies of a unit of at least `unit` chars is never laxer than the
-    /// setting. A shorter unit needs as much text as those copies.
-    fn holds(&self, copies: u64, unit: u64) -> bool {
+    /// Returns whether a demand of `copies` copies of units of at least `unit` chars is never laxer than the setting.
+    /// The engine counts a shorter unit as part of a longer one, so its copies need as much text.
+    fn is_strict(&self, copies: u64, unit: u64) -> bool {
         let all = copies * unit;
         let single = CopyBand {
-            to: self.max_period,
+            max_unit: self.max_period,
             ..self.single
         };
-        let bands = self.up_to(self.max_period).chain([&single]);
+        let bands = self.bands_up_to(self.max_period).chain([&single]);
         bands.into_iter().all(|band| {
-            let short = band.to.min(unit.saturating_sub(1));
-            let longer = band.to < unit || copies >= band.copies;
-            longer && all >= band.chars && all >= band.copies * short
+            let longest_short = band.max_unit.min(unit.saturating_sub(1));
+            let copies_suffice = band.max_unit < unit || copies >= band.copies;
+            copies_suffice && all >= band.chars && all >= band.copies * longest_short
         })
     }
 
-    /// Returns the smallest number of copies, and the shortest unit in tokens, with which the engine is never laxer
-    /// than the setting.
+    /// Returns the smallest number of copies with which the engine is never laxer than the setting, and the length in
+    /// tokens of the shortest unit for it.
     fn fewest_copies(&self, token: f64) -> (u64, u64) {
-        let most = self.copies(self.max_period);
-        let of = |copies: u64| {
-            let all = self.chars(self.max_period);
-            (copies, tokens(all.div_ceil(copies), token))
+        let most = self.max_copies_for(self.max_period);
+        let pair = |copies: u64| {
+            let all = self.max_chars_for(self.max_period);
+            (copies, tokens_for(all.div_ceil(copies), token))
         };
-        let fits = |(copies, unit): &(u64, u64)| self.holds(*copies, chars(*unit, token));
-        (2..most).map(of).find(fits).unwrap_or_else(|| of(most))
+        let fits = |(copies, unit): &(u64, u64)| self.is_strict(*copies, chars_in(*unit, token));
+        (2..most).map(pair).find(fits).unwrap_or_else(|| pair(most))
     }
 }
 
-/// Returns the maximum number of tokens, of `token` chars each, that hold at most `chars` chars.
+/// Returns the largest number of tokens of `token` chars that fit in `chars` chars.
 fn tokens_within(chars: u64, token: f64) -> u64 {
     (chars as f64 / token).floor() as u64
 }
 
-/// Returns the minimum number of tokens, of `token` chars each, that hold at least `chars` chars.
-fn tokens(chars: u64, token: f64) -> u64 {
+/// Returns the smallest number of tokens of `token` chars that hold at least `chars` chars.
+fn tokens_for(chars: u64, token: f64) -> u64 {
     ((chars as f64 / token).ceil() as u64).max(1)
 }
 
-/// Returns the length in chars of `tokens` tokens, of `token` chars each.
-fn chars(tokens: u64, token: f64) -> u64 {
+/// Returns the length in chars of `tokens` tokens of `token` chars.
+fn chars_in(tokens: u64, token: f64) -> u64 {
     ((tokens as f64 * token).round() as u64).max(1)
 }
 
-/// Writes the setting for vLLM, which stops when the last `min_count` × p tokens are copies of one p-gram. A shorter
-/// unit counts as a multiple of itself, so the shortest pattern sets the demanded length.
-fn vllm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
+/// Writes the configuration of vLLM, which stops when the last `min_count` × p tokens are copies of one sequence of p
+/// tokens. Copies of a shorter unit also count as copies of its multiples, so the shortest pattern determines the
+/// length.
+fn vllm_config(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
     let (count, min) = copies.fewest_copies(token);
     let max = tokens_within(copies.max_period, token);
     if max < min {
         return Err(format!(
             "it asks for {} chars of {count} copies, and its longest unit has {}: nothing shorter may be stopped, and nothing longer is looked for",
-            chars(min * count, token),
+            chars_in(min * count, token),
             copies.max_period
         ));
     }
     let config = serde_json::json!({"repetition_detection": {
         "max_pattern_size": max, "min_pattern_size": min, "min_count": count,
     }});
-    let (unit, all) = (chars(min, token), chars(min * count, token));
+    let (unit, all) = (chars_in(min, token), chars_in(min * count, token));
     let shorter = match unit {
         0 | 1 => String::new(),
         _ => format!(
@@ -283,24 +286,24 @@ fn vllm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
         config: format!("{config:#}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {}\nmin_copies = {count}\nmin_chars = {all}\n{shorter}",
-            chars(max, token)
+            chars_in(max, token)
         ),
-        said: &["max_period", "min_copies", "min_chars"],
+        used: &["max_period", "min_copies", "min_chars"],
     })
 }
 
-/// The longest window of the detector's check of short units.
-const WINDOW: u64 = 10_000;
-/// The maximum number of chars of the window that the check reads.
-const SHORT_UNITS: u64 = 2000;
+/// The maximum length in chars of the window of the TypeScript detector.
+const MAX_WINDOW_CHARS: u64 = 10_000;
+/// The maximum number of chars of the window that its check of short units reads.
+const MAX_SHORT_UNIT_CHARS: u64 = 2000;
 
-/// Writes the setting for the TypeScript detector, which looks at checkpoints alone. It looks for units in a row at
-/// the first checkpoint. Its checks of elements, which need not be copies, are switched off: no number of matches is
+/// Writes the configuration of the TypeScript detector, which looks only at checkpoints, and for adjacent copies only
+/// at the first one. Its checks of elements, which need not be copies, are switched off, since no number of matches is
 /// as strict as an exact guard.
-fn typescript(copies: &CopyBands, _: f64) -> Result<EngineConfig, String> {
+fn typescript_config(copies: &CopyBands, _: f64) -> Result<EngineConfig, String> {
     let (repeats, min_unit) = copies.fewest_copies(1.0);
-    let window = (copies.max_period * repeats).min(WINDOW);
-    let read = window.min(SHORT_UNITS);
+    let window = (copies.max_period * repeats).min(MAX_WINDOW_CHARS);
+    let read = window.min(MAX_SHORT_UNIT_CHARS);
     if min_unit * repeats > read {
         return Err(format!(
             "it asks for {} chars, and the class looks at {read} at most",
@@ -316,27 +319,27 @@ fn typescript(copies: &CopyBands, _: f64) -> Result<EngineConfig, String> {
         twin: format!(
             "[[guard]]\ndetector = \"checkpoint\"\n[guard.params]\nwindow = {window}\nmin_unit = {unit}\nmin_repeats = {repeats}\nmin_matches = {off}\n"
         ),
-        said: &["min_copies"],
+        used: &["min_copies"],
     })
 }
 
-/// The chars above which LiteLLM compares a chunk.
-const LITELLM_CHUNK: u64 = 3;
+/// The minimum length in chars of a chunk that LiteLLM compares.
+const LITELLM_MIN_CHUNK_CHARS: u64 = 3;
 
-/// Writes the setting for LiteLLM, which stops after a number of equal chunks in a row, of [`LITELLM_CHUNK`] chars or
-/// more. The number is enough for the shortest chunks. In the twin a chunk is a token.
-fn litellm(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
+/// Writes the configuration of LiteLLM, which stops after a number of equal chunks in a row, each of at least
+/// [`LITELLM_MIN_CHUNK_CHARS`] chars. The number suffices for the shortest chunks. In the twin a chunk is a token.
+fn litellm_config(copies: &CopyBands, token: f64) -> Result<EngineConfig, String> {
     let max = copies.max_period;
-    let limit = copies.chars(max).div_ceil(LITELLM_CHUNK);
-    let limit = limit.max(copies.copies(max));
-    let unit = chars(1, token).max(LITELLM_CHUNK);
+    let limit = copies.max_chars_for(max).div_ceil(LITELLM_MIN_CHUNK_CHARS);
+    let limit = limit.max(copies.max_copies_for(max));
+    let unit = chars_in(1, token).max(LITELLM_MIN_CHUNK_CHARS);
     Ok(EngineConfig {
         config: format!("litellm_settings:\n  REPEATED_STREAMING_CHUNK_LIMIT: {limit}\n"),
         twin: format!(
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = {unit}\nmin_copies = 2\nmin_chars = {}\n",
             limit * unit
         ),
-        said: &["min_copies"],
+        used: &["min_copies"],
     })
 }
 
@@ -365,7 +368,7 @@ mod tests {
                 if setting == deadloop_detect::RECOMMENDED && engine.name == "typescript" {
                     let why = exported.expect_err("forms need more chars than the class reads");
                     assert!(
-                        why.contains("asks for 4500 chars") && why.ends_with(INSTEAD),
+                        why.contains("asks for 4500 chars") && why.ends_with(ADVICE),
                         "{why}"
                     );
                     continue;

@@ -12,7 +12,7 @@ use crate::failure::{Code, RunResult};
 /// The caller of a run.
 pub trait Host: Sync {
     /// Returns the flag that ends the run soon. The run then fails with
-    /// [`Code::Interrupted`](crate::Code::Interrupted), and its replayed part stays in the folder's journal.
+    /// [`Code::Interrupted`], and its replayed part stays in the folder's journal.
     fn cancel(&self) -> &AtomicBool;
 
     /// Begins cancellable work. The returned guard is dropped when the work ends. If the work is a pass over a

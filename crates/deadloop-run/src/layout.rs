@@ -1,6 +1,6 @@
-//! [`TextDocument`]: prose and tables, fitted to the width of the output.
+//! [`TextDocument`]: prose and tables, fitted to the width of a terminal.
 //!
-//! Prose is folded between words. A table that would not fit without a broken word is printed row by row.
+//! Prose is folded between words. A table that cannot fit without breaking a word is printed row by row.
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
@@ -12,37 +12,37 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::visible::visible_lines;
 
-/// A text for people, in blocks of whole lines.
+/// A text of blocks, each of whole lines.
 ///
-/// Its `Display` takes the width of a formatter, as in `{text:80}`, for the columns of the output. Without a width
-/// nothing is folded.
+/// `Display` takes the number of columns from the width of the formatter, as in `{text:80}`. Without a width nothing is
+/// folded.
 #[derive(Default)]
 pub struct TextDocument(Vec<TextBlockFn>);
 
-/// A function that returns a block for an output of a width.
+/// A function that formats a block for a number of columns.
 type TextBlockFn = Box<dyn Fn(Option<usize>) -> String + Send + Sync>;
 
 impl TextDocument {
-    fn block(mut self, block: impl Fn(Option<usize>) -> String + Send + Sync + 'static) -> Self {
+    fn push(mut self, block: impl Fn(Option<usize>) -> String + Send + Sync + 'static) -> Self {
         self.0.push(Box::new(block));
         self
     }
 
-    /// Adds lines that stay as they are. Lines with colours belong here.
+    /// Adds lines that are never folded, such as lines with colours.
     #[must_use]
     pub fn lines(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.block(move |_| text.clone())
+        self.push(move |_| text.clone())
     }
 
-    /// Adds prose. A line with a command is not folded.
+    /// Adds prose that is folded between words. A line with a command is not folded.
     #[must_use]
     pub fn prose(self, text: impl Into<String>) -> Self {
         let text = text.into();
-        self.block(move |width| fold_prose(&text, width))
+        self.push(move |width| fold_prose(&text, width))
     }
 
-    /// Adds a table without rules. The columns in `numbers` hold numbers.
+    /// Adds a table without rules. `numbers` is the range of columns that hold numbers.
     #[must_use]
     pub fn table(
         self,
@@ -51,19 +51,19 @@ impl TextDocument {
         numbers: Range<usize>,
     ) -> Self {
         let header: Vec<String> = header.iter().map(|name| name.as_ref().to_owned()).collect();
-        self.block(move |width| {
+        self.push(move |width| {
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             table(&header, &rows, &numbers, width)
         })
     }
 }
 
-/// Adds the tables of a summary of `repair` or `budget`, each below its explanation, with an empty line before it.
+/// Adds the tables of a summary of `repair` or `budget`, each after an empty line and its explanation.
 pub(crate) fn with_summary_tables(
     text: TextDocument,
     summary: &Map<String, Value>,
 ) -> TextDocument {
-    // The page's blank between thousands is the terminal's comma.
+    // The report separates thousands by a narrow blank, the terminal by a comma.
     let cells = |row: &Vec<String>| {
         row.iter()
             .map(|cell| cell.replace('\u{202f}', ","))
@@ -103,13 +103,13 @@ pub fn fold_prose(text: &str, width: Option<usize>) -> String {
     text.lines().flat_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The blank columns around each cell of a table.
-const AROUND: usize = 2;
-/// The gap between two figures of a row printed as lines.
-const APART: &str = "   ";
+/// The number of blank columns around a cell of a table.
+const CELL_PADDING: usize = 2;
+/// The gap between two cells of a row printed as lines.
+const SPACER: &str = "   ";
 
-/// Formats a table without rules, with numbers to the right, for a terminal of `width` columns. `None` wraps nothing.
-/// Cells are escaped, since names in them are untrusted.
+/// Formats a table without rules for a terminal of `width` columns, or without wrapping if `None`. The columns in
+/// `numbers` are aligned right. Cells are escaped, since names in them are untrusted.
 pub fn table(
     header: &[&str],
     rows: &[Vec<String>],
@@ -118,7 +118,7 @@ pub fn table(
 ) -> String {
     let row = |row: &Vec<String>| row.iter().map(|cell| visible_lines(cell)).collect();
     let rows = &rows.iter().map(row).collect::<Vec<Vec<String>>>()[..];
-    match width.map(|width| (width, widths(header, rows, numbers, width))) {
+    match width.map(|width| (width, fit_columns(header, rows, numbers, width))) {
         None => draw_table(header, rows, numbers, None),
         Some((_, Some(widths))) => draw_table(header, rows, numbers, Some(&widths)),
         Some((width, None)) => stacked_rows(header, rows, width),
@@ -145,7 +145,7 @@ fn draw_table(
         if numbers.contains(&at) {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        let width = widths.and_then(|widths| u16::try_from(widths.get(at)? + AROUND).ok());
+        let width = widths.and_then(|widths| u16::try_from(widths.get(at)? + CELL_PADDING).ok());
         column.set_constraint(match width {
             Some(width) => ColumnConstraint::Absolute(Width::Fixed(width)),
             None => ColumnConstraint::ContentWidth,
@@ -155,7 +155,7 @@ fn draw_table(
 }
 
 /// Returns the width of each column so that the table fits and no word is broken. `None` if that is impossible.
-fn widths(
+fn fit_columns(
     header: &[&str],
     rows: &[Vec<String>],
     numbers: &Range<usize>,
@@ -168,18 +168,18 @@ fn widths(
         .map(|at| whole(at).max(line(header[at])))
         .collect();
     let least = |at: usize| {
-        // A figure stays on one line with its unit. Its heading may be folded.
+        // A number stays on one line with its unit. Its heading may be folded.
         let own = if numbers.contains(&at) {
             whole(at)
         } else {
-            cells(at).map(|cell| longest(cell)).max().unwrap_or(0)
+            cells(at).map(|cell| word_width(cell)).max().unwrap_or(0)
         };
-        own.max(longest(header[at]))
+        own.max(word_width(header[at]))
     };
     let mut found: Vec<usize> = (0..header.len()).map(least).collect();
-    let all = |widths: &[usize]| widths.iter().sum::<usize>() + AROUND * widths.len();
+    let all = |widths: &[usize]| widths.iter().sum::<usize>() + CELL_PADDING * widths.len();
     let mut left = (width + 1).checked_sub(all(&found))?;
-    // The column that lacks most gets the next space.
+    // The column that lacks most columns gets the next one.
     while left > 0 {
         let lacks = |at: &usize| wide[*at].saturating_sub(found[*at]);
         let Some(at) = (0..found.len())
@@ -194,8 +194,8 @@ fn widths(
     Some(found)
 }
 
-/// Returns the width of the widest unbreakable part of a text. A line may end between wide chars.
-fn longest(text: &str) -> usize {
+/// Returns the width of the widest part of a text that cannot be broken. A line may end between wide chars.
+fn word_width(text: &str) -> usize {
     let (mut most, mut here) = (0, 0);
     for c in text.chars() {
         let width = c.width().unwrap_or(0);
@@ -209,7 +209,7 @@ fn longest(text: &str) -> usize {
     most
 }
 
-/// Formats rows one after the other: the first cell, and below it the other cells with their headings.
+/// Formats each row as lines: the first cell, then the other cells with their headings.
 fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     let mut lines = Vec::new();
     for row in rows {
@@ -222,11 +222,11 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
             if cell.trim().is_empty() {
                 continue;
             }
-            if line.width() + APART.len() + one.width() > width && !line.trim().is_empty() {
+            if line.width() + SPACER.len() + one.width() > width && !line.trim().is_empty() {
                 lines.extend(fold_lines(&line, width));
                 line = String::from(" ");
             }
-            line.push_str(if line.trim().is_empty() { " " } else { APART });
+            line.push_str(if line.trim().is_empty() { " " } else { SPACER });
             line.push_str(one);
         }
         if !line.trim().is_empty() {
@@ -236,8 +236,8 @@ fn stacked_rows(header: &[&str], rows: &[Vec<String>], width: usize) -> String {
     lines.join("\n")
 }
 
-/// Folds a text between words into lines of at most `width` columns. Further lines are indented by two more columns
-/// than the first. A word is broken only if it is longer than a line.
+/// Folds a text between words into lines of at most `width` columns. Lines after the first are indented by two more
+/// columns. A word is broken only if it is longer than a line.
 pub fn fold_lines(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];

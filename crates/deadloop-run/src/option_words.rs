@@ -1,36 +1,36 @@
-//! Words and help of options with the values of a library's enum.
+//! The words of command line options whose values are an enum, with their help.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-/// A word and its help.
+/// A word of an option, and its help.
 pub type WordHelp = (&'static str, &'static str);
 
-/// The words of `Unit`.
+/// The option words for `Unit`, with their help.
 pub const UNITS: &[WordHelp] = &[
     ("chars", "Chars of text"),
     ("calls", "Tool calls"),
     ("turns", "Turns of an agent"),
 ];
-/// The words of `TextScope`.
+/// The option words for `TextScope`, with their help.
 pub const PER: &[WordHelp] = &[
     ("turn", "Each turn is a text of its own"),
     ("run", "A channel of the whole run is one text"),
 ];
-/// The words of `Transient`.
+/// The option words for `Transient`, with their help.
 pub const TRANSIENT: &[WordHelp] = &[
     ("ignore", "In columns of their own, in no ratio"),
     ("clean", "As clean text"),
     ("loop", "As loops"),
 ];
-/// The words of `StreamFormat`.
+/// The option words for `StreamFormat`, with their help.
 pub const FORMATS: &[WordHelp] = &[
     ("text", "Plain text, though it may look like JSON"),
     ("jsonl", "JSON lines, one object a line"),
     ("sse", "Server-sent events"),
 ];
-/// The words of `FailCondition`.
+/// The option words for `FailCondition`, with their help.
 pub const FAILS: &[WordHelp] = &[
     ("regressed", "Significantly worse, by more than noise"),
     ("inconclusive", "These transcripts cannot tell"),

@@ -1,4 +1,4 @@
-//! [`report`]: the report of a result folder, rendered again.
+//! [`report`]: renders the report of a result folder again.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -22,24 +22,24 @@ options! {
     }
 }
 
-/// The files of a report.
+/// The answer of [`report`].
 #[derive(Debug, Serialize)]
 pub struct ReportAnswer {
-    /// The paths of the files.
+    /// The paths of the report's files.
     pub files: Vec<String>,
     /// Whether the texts of the transcripts are hidden.
     pub redacted: bool,
 }
 
-/// The note on the files of a redacted folder that are safe to share, and on the checks before that.
-const SAFE: &str = "\
+/// The message after a redaction: which files are safe to share, and what to check first.
+const REDACTED_MESSAGE: &str = "\
 redacted, for good: the letters and digits of the transcripts are hidden in report.html and in cases.jsonl,
 which it is made from
 safe to share: report.html, report.md, charts/, the tables: none of them holds text of a transcript
 look first at: ids, groups and names of models (in all of them); settings.toml; outcomes (`error`, `detail`: what
 programs said); rejected.jsonl (what was wrong with a line); manifest.json (paths and arguments)";
 
-/// Renders the report of a folder from its files, and runs nothing.
+/// Renders the report of a folder from its result files.
 ///
 /// # Errors
 /// Returns an error if the folder holds no result, or a file cannot be written.
@@ -53,7 +53,7 @@ pub fn report(options: &ReportOptions, host: &dyn Host) -> RunResult<ReportAnswe
     let redact = options.redact;
     let made = render(dir, &Options { redact }, host)?;
     if redact {
-        recount(dir)?;
+        update_file_sizes(dir)?;
     }
     let files = made.files.iter().map(|file| file.display().to_string());
     Ok(ReportAnswer {
@@ -64,11 +64,11 @@ pub fn report(options: &ReportOptions, host: &dyn Host) -> RunResult<ReportAnswe
 
 impl Display for ReportAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.redacted { SAFE } else { "" })
+        f.write_str(if self.redacted { REDACTED_MESSAGE } else { "" })
     }
 }
 
-/// Writes the report of a folder from its files.
+/// Writes the report of a folder from its result files.
 pub(crate) fn render(dir: &Path, options: &Options, host: &dyn Host) -> RunResult<ReportFiles> {
     let report = deadloop_report::render(dir, options).map_err(|e| match e {
         ReportError::Load(_) => Code::Usage.because(e),
@@ -78,8 +78,8 @@ pub(crate) fn render(dir: &Path, options: &Options, host: &dyn Host) -> RunResul
     Ok(report)
 }
 
-/// Updates the sizes of the files in the manifest. Otherwise the same command would take a changed file for damaged.
-fn recount(dir: &Path) -> RunResult {
+/// Updates the file sizes in the manifest. Otherwise the next run of the command would find the changed files damaged.
+fn update_file_sizes(dir: &Path) -> RunResult {
     let mut manifest = Manifest::read(dir)?;
     for (name, bytes) in &mut manifest.files {
         // A missing file is reported when it is needed.

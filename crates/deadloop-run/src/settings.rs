@@ -1,6 +1,6 @@
-//! Reads settings and grids from files, presets and changes of single parameters.
+//! [`SettingsReader`]: reads settings and grids from files, presets and changes of single parameters.
 //!
-//! Every error names the file and the place.
+//! Every error names the file and the position in it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,13 +17,13 @@ use crate::merge::ShardParts;
 use crate::option::SET;
 use crate::options::{FolderOptions, JudgingOptions};
 
-/// The name in tables of a settings file or preset, and its settings.
+/// Settings, and their name in tables.
 pub type NamedSettings = (String, Settings);
 
-/// The names of deadloop's own guards: on text, and on runs of agents.
+/// The names of the recommended guards, on text and on runs of agents.
 pub const SHIPPED: [&str; 2] = ["recommended", "recommended-agents"];
 
-/// The reader of settings and grids. A merge reads the texts that the shards read, in place of the files.
+/// A reader of settings and grids. In a merge, it returns the texts that the shards read, in place of the files.
 #[derive(Clone, Copy)]
 pub struct SettingsReader<'a> {
     host: &'a dyn Host,
@@ -31,7 +31,7 @@ pub struct SettingsReader<'a> {
 }
 
 impl<'a> SettingsReader<'a> {
-    /// Creates a reader of files. The host gets remarks on checks that can never fire.
+    /// Creates a reader of files. The host is notified of checks that can never fire.
     pub fn new(host: &'a dyn Host) -> Self {
         Self { host, parts: None }
     }
@@ -42,17 +42,17 @@ impl<'a> SettingsReader<'a> {
         Self { host, parts }
     }
 
-    /// Reads a settings file, `recommended` or the preset of a name. Without a path, returns the recommended guard.
-    /// `set` has changes of parameters, as `guard.params.NAME=VALUE`.
+    /// Reads a settings file, `recommended` or a preset by its name. Without a path, returns the recommended guard.
+    /// `set` lists changes of parameters, as `guard.params.NAME=VALUE`.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read, its settings are bad, or a change has no place in them.
+    /// Returns an error if the file cannot be read, its settings are bad, or a change names no parameter.
     pub fn settings(&self, path: Option<&Path>, set: &[String]) -> RunResult<Settings> {
         Ok(self.settings_in(path, set, Unit::Chars, None)?.0)
     }
 
-    /// Reads settings as [`settings`](Self::settings) does, and their text. Without a path, returns the recommended
-    /// guards for `unit`. `per` sets the unit that text detectors take as one text in a run.
+    /// Reads settings like [`settings`](Self::settings), and also returns their text. Without a path, returns the
+    /// recommended guards for `unit`. `per` sets what text detectors take as one text in a run.
     ///
     /// # Errors
     /// Returns the errors of [`settings`](Self::settings).
@@ -64,12 +64,12 @@ impl<'a> SettingsReader<'a> {
         per: Option<TextScope>,
     ) -> RunResult<(Settings, String)> {
         let (name, text) = match path {
-            Some(path) => (path.display().to_string(), self.text_of(path)?),
+            Some(path) => (path.display().to_string(), self.settings_text(path)?),
             None => ("the recommended guard".into(), recommended(unit)),
         };
-        // The file is parsed before it is changed, so that a mistake in it is named at its own line.
+        // The file is parsed before it is changed, so that a mistake in it is reported at its own line.
         let mut settings = Settings::parse(&text).map_err(|e| settings_failure(&name, &e))?;
-        rules(&name, &text)?;
+        think_rules(&name, &text)?;
         let changed = if set.is_empty() {
             text
         } else {
@@ -78,7 +78,7 @@ impl<'a> SettingsReader<'a> {
                 .map_err(|e| Code::Usage.error(format!("{name} with {SET}: {}", e.what)))?;
             changed
         };
-        for dead in guards(&settings).flat_map(|g| &g.members) {
+        for dead in all_guards(&settings).flat_map(|g| &g.members) {
             for check in dead.dead_checks() {
                 let (detector, param) = (dead.detector.name, check.param);
                 let why = check.reason;
@@ -88,12 +88,13 @@ impl<'a> SettingsReader<'a> {
         }
         match per {
             None => Ok((settings, changed)),
-            Some(per) => Ok((settings.read_per(per), text_per(&changed, per)?)),
+            Some(per) => Ok((settings.read_per(per), set_text_scope(&changed, per)?)),
         }
     }
 
     /// Returns the settings of these files, or the recommended guard, each with its name in tables. `with_presets` adds
-    /// all presets that read what the first settings read: text or runs. Settings of several levels become one each.
+    /// all presets that read the same kind of input as the first settings, which is text or runs. Settings with several
+    /// levels are split by level.
     ///
     /// # Errors
     /// Returns the errors of [`settings`](Self::settings).
@@ -108,9 +109,9 @@ impl<'a> SettingsReader<'a> {
             [] => String::new(),
             set => format!(" with {}", set.join(", ")),
         };
-        let stems: Vec<String> = files.iter().map(|file| stem(file)).collect();
+        let stems: Vec<String> = files.iter().map(|file| file_stem(file)).collect();
         let label = |path: &PathBuf| {
-            let stem = stem(path);
+            let stem = file_stem(path);
             let namesakes = stems.iter().filter(|other| **other == stem).count();
             let name = if namesakes > 1 {
                 path.display().to_string()
@@ -128,16 +129,18 @@ impl<'a> SettingsReader<'a> {
             ));
         }
         if with_presets {
-            let first = reads(&named[0].1);
+            let first = input_kinds(&named[0].1);
             let all = all_presets()?.into_iter();
             let all = all.map(|(name, s)| (name, Settings::from_guard(s)));
-            named.extend(all.filter(|(_, s)| reads(s).iter().zip(first).any(|(a, b)| *a && b)));
+            named.extend(
+                all.filter(|(_, s)| input_kinds(s).iter().zip(first).any(|(a, b)| *a && b)),
+            );
         }
         let read = named.into_iter().map(|(name, settings)| match judging.per {
             None => (name, settings),
             Some(per) => (name, settings.read_per(per)),
         });
-        Ok(read.flat_map(by_level).collect())
+        Ok(read.flat_map(split_by_level).collect())
     }
 
     /// Reads a grid file. Also returns its text.
@@ -151,14 +154,14 @@ impl<'a> SettingsReader<'a> {
         Ok((grid, text))
     }
 
-    /// Returns the rules by which the settings split texts, or the default rules.
+    /// Returns the rules by which the settings separate thinking from the answer, or the default rules.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or its rules are bad.
     pub fn think(&self, path: Option<&Path>) -> RunResult<ThinkRules> {
         match path {
             None => Ok(ThinkRules::default()),
-            Some(path) => rules(&path.display().to_string(), &self.text_of(path)?),
+            Some(path) => think_rules(&path.display().to_string(), &self.settings_text(path)?),
         }
     }
 
@@ -172,15 +175,15 @@ impl<'a> SettingsReader<'a> {
             None => std::fs::read_to_string(path)
                 .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?,
         };
-        // Some editors begin a file with a mark of its byte order, which must not stand inside a file that is written.
+        // Some editors put a byte order mark at the start of a file. It must not get into a file that contains this
+        // text.
         Ok(text.trim_start_matches('\u{feff}').to_owned())
     }
 
-    /// Returns the text of a settings file. If no such file exists, the text of the recommended guard or preset of that
-    /// name.
-    fn text_of(&self, path: &Path) -> RunResult<String> {
+    /// Returns the text of a settings file, or else of the recommended guard or preset with this name.
+    fn settings_text(&self, path: &Path) -> RunResult<String> {
         if path.is_dir() {
-            // A folder of results stands for the settings that it holds.
+            // A result folder is read as the settings that it holds.
             return self.text(&path.join("settings.toml"));
         }
         let is_there = match self.parts {
@@ -212,23 +215,23 @@ impl<'a> SettingsReader<'a> {
     }
 }
 
-/// Returns the guards of settings: those of particular models, then that of all others.
-fn guards(settings: &Settings) -> impl Iterator<Item = &Setting> {
+/// Returns all guards of settings: those of particular models, then the one of all other models.
+fn all_guards(settings: &Settings) -> impl Iterator<Item = &Setting> {
     let others = settings.overrides().map(|(_, guard)| guard);
     others.chain([settings.guard()])
 }
 
-/// Returns whether a guard of these settings reads text (as a program may), and whether one reads runs.
-fn reads(settings: &Settings) -> [bool; 2] {
-    let units = guards(settings).flat_map(|guard| guard.members.iter().map(Member::unit));
+/// Returns whether a guard of these settings reads text, and whether one reads runs. A program counts as reading text.
+fn input_kinds(settings: &Settings) -> [bool; 2] {
+    let units = all_guards(settings).flat_map(|guard| guard.members.iter().map(Member::unit));
     units.fold([false, false], |[text, runs], unit| match unit {
         None | Some(Unit::Chars) => [true, runs],
         Some(_) => [text, true],
     })
 }
 
-/// Splits settings by level: stop, warn or observe. Each level is scored apart.
-fn by_level((name, settings): NamedSettings) -> Vec<NamedSettings> {
+/// Splits settings by level (stop, warn or observe), since each level is scored separately.
+fn split_by_level((name, settings): NamedSettings) -> Vec<NamedSettings> {
     let levels = settings.levels();
     if levels.len() < 2 {
         return vec![(name, settings)];
@@ -241,12 +244,12 @@ fn by_level((name, settings): NamedSettings) -> Vec<NamedSettings> {
 }
 
 /// Returns the name of a settings file without its extension.
-fn stem(path: &Path) -> String {
+fn file_stem(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or(path.as_os_str());
     stem.to_string_lossy().into_owned()
 }
 
-/// Returns every preset of every detector, as a setting with a name.
+/// Returns every preset of every detector, as a setting with its name.
 ///
 /// # Errors
 /// Returns an error if a preset is broken, which is a bug.
@@ -255,33 +258,33 @@ pub fn all_presets() -> RunResult<Vec<(String, Setting)>> {
 }
 
 /// Returns the text of settings in which text detectors take `per` as one text in a run.
-fn text_per(text: &str, per: TextScope) -> RunResult<String> {
+fn set_text_scope(text: &str, per: TextScope) -> RunResult<String> {
     let mut root: toml::Table = toml::from_str(text)?;
     let reads_text = |table: &toml::Value| {
         let name = table.get("detector").and_then(toml::Value::as_str);
         name.and_then(Detector::find)
             .is_some_and(Detector::reads_text)
     };
-    let all = |guards: Option<&mut toml::Value>| {
+    let set_scope = |guards: Option<&mut toml::Value>| {
         let guards = guards.and_then(toml::Value::as_array_mut);
         for table in guards.into_iter().flatten().filter(|t| reads_text(t)) {
             if let Some(table) = table.as_table_mut() {
                 // Older files have the key outside of `params`.
                 table.remove("per");
             }
-            put(table, &["params", "per"], &per.name().into());
+            set_value(table, &["params", "per"], &per.name().into());
         }
     };
-    all(root.get_mut("guard"));
+    set_scope(root.get_mut("guard"));
     let models = root.get_mut("model").and_then(toml::Value::as_array_mut);
     let models = models.into_iter().flatten();
-    models.for_each(|model| all(model.get_mut("guard")));
+    models.for_each(|model| set_scope(model.get_mut("guard")));
     Ok(toml::to_string(&root)?)
 }
 
-/// Parses the rules of `[think]`. Callers that do not use them refuse bad ones too, because production loads the
+/// Parses the rules of `[think]`. Callers that do not use the rules still reject bad ones, because production loads the
 /// file.
-fn rules(name: &str, text: &str) -> RunResult<ThinkRules> {
+fn think_rules(name: &str, text: &str) -> RunResult<ThinkRules> {
     #[derive(Deserialize)]
     struct ThinkTable {
         #[serde(default)]
@@ -295,8 +298,8 @@ fn settings_failure(name: &str, error: &SettingsError) -> Failure {
     Code::Usage.error(format!("{name}:{error}"))
 }
 
-/// Returns the text with each `path.to.key=value` applied. If the path leads through a list of tables, such as `guard`,
-/// every table is changed.
+/// Returns the text with each change `path.to.key=value` applied. If the path leads through a list of tables, such as
+/// `guard`, every table is changed.
 fn apply_changes(text: &str, set: &[String]) -> RunResult<String> {
     let mut root = toml::Value::Table(toml::from_str(text)?);
     for change in set {
@@ -305,26 +308,27 @@ fn apply_changes(text: &str, set: &[String]) -> RunResult<String> {
             .split_once('=')
             .ok_or_else(|| wrong("expected guard.params.NAME=VALUE"))?;
         let keys: Vec<&str> = path.split('.').collect();
-        if !put(&mut root, &keys, &value_of(value)) {
+        if !set_value(&mut root, &keys, &parse_value(value)) {
             return Err(wrong("there is no such place in the settings"));
         }
     }
     Ok(toml::to_string(&root)?)
 }
 
-/// Parses a TOML value, or a word that needs no quotes.
-fn value_of(text: &str) -> toml::Value {
+/// Parses a TOML value, or a string without quotes.
+fn parse_value(text: &str) -> toml::Value {
     let parsed = toml::from_str::<toml::Table>(&format!("x = {text}")).ok();
     let value = parsed.and_then(|mut table| table.remove("x"));
     value.unwrap_or_else(|| toml::Value::String(text.into()))
 }
 
-fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
+/// Sets the value at a path of keys below `place`. Returns `false` if the path does not exist.
+fn set_value(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
     match (place, keys) {
         (toml::Value::Array(items), _) => {
             let done = items
                 .iter_mut()
-                .map(|item| put(item, keys, value))
+                .map(|item| set_value(item, keys, value))
                 .filter(|done| *done);
             done.count() > 0
         }
@@ -338,7 +342,7 @@ fn put(place: &mut toml::Value, keys: &[&str], value: &toml::Value) -> bool {
             }
             table
                 .get_mut(*first)
-                .is_some_and(|inner| put(inner, rest, value))
+                .is_some_and(|inner| set_value(inner, rest, value))
         }
         _ => false,
     }

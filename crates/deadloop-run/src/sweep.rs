@@ -85,7 +85,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
     })
 }
 
-/// Reports the number of impossible cells, with the reasons.
+/// Notifies the host how many cells of the grid are impossible, and the first ten reasons.
 pub fn tell_refused(plan: &Plan, host: &dyn Host) {
     let refused = plan.refused();
     if refused.is_empty() {
@@ -102,9 +102,9 @@ pub fn tell_refused(plan: &Plan, host: &dyn Host) {
     }
 }
 
-/// Reports that scores.csv was requested and would have too many rows.
-pub fn tell_csv_limit(asked: bool, scored: &ScoringResult, host: &dyn Host) {
-    if asked && scored.rows > CSV_ROWS {
+/// Notifies the host that scores.csv was requested but would have more than [`CSV_ROWS`] rows.
+pub fn tell_csv_limit(wants_csv: bool, scored: &ScoringResult, host: &dyn Host) {
+    if wants_csv && scored.rows > CSV_ROWS {
         let [rows, most] = [scored.rows, CSV_ROWS].map(|n| count(n as u64));
         host.notify(&format!(
             "no scores.csv: {rows} rows are more than {most}; scores.parquet has them all"
@@ -112,10 +112,10 @@ pub fn tell_csv_limit(asked: bool, scored: &ScoringResult, host: &dyn Host) {
     }
 }
 
-/// The maximum number of rows of the front that a terminal shows.
-const FRONT: usize = 20;
+/// The maximum number of settings of the Pareto front shown on a terminal.
+const MAX_ROWS: usize = 20;
 
-/// Formats the front with short names of its settings. A long front is thinned evenly.
+/// Formats the Pareto front, one row a setting. A long front is thinned evenly.
 fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
     let rate = wrong_rate(unit);
     let mut order: Vec<&FrontPoint> = front.iter().collect();
@@ -132,9 +132,9 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
             p.delay.to_bits(),
         )
     });
-    let (all, last) = (order.len(), FRONT - 1);
-    if all > FRONT {
-        order = (0..FRONT).map(|i| order[i * (all - 1) / last]).collect();
+    let (all, last) = (order.len(), MAX_ROWS - 1);
+    if all > MAX_ROWS {
+        order = (0..MAX_ROWS).map(|i| order[i * (all - 1) / last]).collect();
     }
     let row = |p: &&FrontPoint| {
         vec![
@@ -156,7 +156,7 @@ fn front_table(plan: &Plan, front: &[FrontPoint], unit: Unit) -> TextDocument {
         &delay,
         "setting",
     ];
-    let some = if all > FRONT {
+    let some = if all > MAX_ROWS {
         format!(" ({} of {all} settings)", rows.len())
     } else {
         String::new()

@@ -1,15 +1,15 @@
-//! Makes untrusted text safe and fully visible on a terminal.
+//! Escapes untrusted text, so that it is safe and fully visible on a terminal.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 /// A pattern for chars that a terminal obeys or hides: control and format chars (escape codes, directions, joiners),
-/// private and unassigned ones, line and paragraph separators.
+/// private and unassigned chars, line and paragraph separators.
 static HIDDEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^[\p{C}\p{Zl}\p{Zp}]$").ok());
 
-/// Returns the visible form of a char. `None` if it is shown as it is.
+/// Returns the escape of a char. `None` if the char is shown unchanged.
 pub fn escaped(c: char) -> Option<String> {
     match c {
         ' '..='~' => None,
@@ -20,24 +20,24 @@ pub fn escaped(c: char) -> Option<String> {
     }
 }
 
-/// Returns whether a char is hidden. If the pattern cannot be compiled, every char counts as hidden.
+/// Returns whether a char must be escaped. If the pattern cannot be compiled, every char must be.
 fn is_hidden(c: char) -> bool {
     let hidden = HIDDEN.as_ref();
     hidden.is_none_or(|hidden| hidden.is_match(c.encode_utf8(&mut [0; 4])))
 }
 
-/// Returns the visible form of a text, on one line.
+/// Escapes a text to one line.
 pub fn visible(text: &str) -> String {
     let shown = |c: char| escaped(c).unwrap_or_else(|| c.into());
     text.chars().map(shown).collect()
 }
 
-/// Returns the visible form of a text, with its lines kept.
+/// Escapes a text, and keeps its line breaks.
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a JSON text with hidden chars escaped; its value is the same.
+/// Escapes the hidden chars of a JSON text. The JSON value stays the same.
 pub fn visible_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for c in json.chars() {
@@ -52,7 +52,7 @@ pub fn visible_json(json: &str) -> String {
     shown
 }
 
-/// Returns the first `most` chars of a text in quotes.
+/// Returns the first `most` chars of a text in quotes, with `…` if the text is longer.
 pub fn quoted(text: &str, most: usize) -> String {
     let start: String = text.chars().take(most).collect();
     let more = if start.len() < text.len() { "…" } else { "" };

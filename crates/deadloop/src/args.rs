@@ -1,6 +1,6 @@
-//! The command line, and the options that several commands share.
+//! The command line, with the options that several commands share.
 //!
-//! The options of one command are beside its code (`commands/`). The help texts are the reference of the program.
+//! The options of each command are beside its code in `commands/`. The help texts are the reference of the program.
 
 use std::num::NonZeroUsize;
 
@@ -40,14 +40,14 @@ pub(crate) struct GlobalArgs {
     pub(crate) json: bool,
 }
 
-/// Options that a next command repeats.
-pub(crate) trait Typed {
-    /// Returns the given options as typed behind a corpus, each with a blank before it.
-    fn typed(&self) -> String;
+/// Options that a suggested next command repeats.
+pub(crate) trait ToCommandLine {
+    /// Formats the options that were given, as typed after a corpus, each with a blank before it.
+    fn to_command_line(&self) -> String;
 }
 
-impl Typed for SelectionOptions {
-    fn typed(&self) -> String {
+impl ToCommandLine for SelectionOptions {
+    fn to_command_line(&self) -> String {
         let mut line = String::new();
         let mut add =
             |name: &str, value: &str| line += &format!(" --{name} {}", show::typed(value));
@@ -66,9 +66,9 @@ impl Typed for SelectionOptions {
     }
 }
 
-/// Only options that change what a replay counts are repeated.
-impl Typed for JudgingOptions {
-    fn typed(&self) -> String {
+/// Repeats only options that change what a replay counts.
+impl ToCommandLine for JudgingOptions {
+    fn to_command_line(&self) -> String {
         let transient = Some(self.transient).filter(|how| *how != Transient::default());
         let given = [
             self.unit.map(|unit| format!(" --unit {unit}")),

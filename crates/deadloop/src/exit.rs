@@ -1,4 +1,4 @@
-//! The end of the program, and the command line's names of options.
+//! The exit of the program, and the command line's names of options.
 
 use std::process::ExitCode;
 
@@ -7,20 +7,20 @@ pub(crate) use deadloop_run::{Code, Failure, RunResult as Outcome};
 use crate::show;
 use deadloop_run::visible::visible_lines;
 
-/// Returns the option of the command line that sets a field of a run.
-pub(crate) fn option(field: &str) -> String {
+/// Returns the command line option that sets a field of a run.
+pub(crate) fn option_name(field: &str) -> String {
     match field {
         "on_bad" => "--on-bad skip".into(),
         _ => format!("--{}", field.replace('_', "-")),
     }
 }
 
-/// Prints the chain of an error on stderr and returns the exit code.
-pub(crate) fn report(outcome: Outcome) -> ExitCode {
+/// Prints an error with its causes on stderr, and returns the exit code.
+pub(crate) fn report_outcome(outcome: Outcome) -> ExitCode {
     let Err(failure) = outcome else {
         return ExitCode::SUCCESS;
     };
-    show::remark(format_args!(
+    show::eprint(format_args!(
         "deadloop: {}",
         visible_lines(&failure.chain())
     ));

@@ -1,6 +1,6 @@
-//! [`Terminal`]: the program as the host of a run.
+//! [`Terminal`]: the terminal as the host of a run.
 //!
-//! Progress is a bar, a stop is Ctrl-C, and messages go to stderr.
+//! Progress is shown as a bar, Ctrl-C stops the run, and messages go to stderr.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,17 +10,17 @@ use indicatif::ProgressBar;
 
 use crate::args::GlobalArgs;
 use crate::interrupt::{self, PassGuard};
-use crate::progress::bar;
+use crate::progress::bytes_bar;
 use crate::show;
 
-/// The terminal that a command was typed at.
+/// The terminal in which a command was typed.
 pub(crate) struct Terminal {
     /// Whether only errors are printed.
     pub(crate) quiet: bool,
 }
 
 impl Terminal {
-    /// Creates the terminal with the options of every command.
+    /// Creates the terminal from the options of every command.
     pub(crate) fn new(global: GlobalArgs) -> Self {
         Self {
             quiet: global.quiet,
@@ -35,24 +35,24 @@ impl Terminal {
 
 impl Host for Terminal {
     fn cancel(&self) -> &AtomicBool {
-        interrupt::cancel()
+        interrupt::cancel_flag()
     }
 
     fn begin(&self, what: Option<&'static str>) -> Box<dyn Progress + '_> {
-        Box::new(ShownPass {
-            bar: what.map_or_else(ProgressBar::hidden, |what| bar(what, self.quiet)),
-            _passing: PassGuard::begin(),
+        Box::new(PassProgress {
+            bar: what.map_or_else(ProgressBar::hidden, |what| bytes_bar(what, self.quiet)),
+            _guard: PassGuard::begin(),
         })
     }
 
     fn notify(&self, line: &str) {
         if !self.quiet {
-            show::remark(line);
+            show::eprint(line);
         }
     }
 
     fn writes(&self, folder: &Path) {
-        interrupt::sweeps(folder);
+        interrupt::register_folder(folder);
     }
 
     fn command_line(&self) -> Vec<String> {
@@ -61,20 +61,20 @@ impl Host for Terminal {
     }
 }
 
-/// A pass under way, with its progress bar.
-struct ShownPass {
+/// A pass in progress, with its progress bar.
+struct PassProgress {
     bar: ProgressBar,
-    _passing: PassGuard,
+    _guard: PassGuard,
 }
 
-impl Progress for ShownPass {
+impl Progress for PassProgress {
     fn at(&self, read: u64, total: u64) {
         self.bar.set_length(total.max(read));
         self.bar.set_position(read);
     }
 }
 
-impl Drop for ShownPass {
+impl Drop for PassProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

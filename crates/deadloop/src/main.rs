@@ -21,21 +21,21 @@ use clap::{CommandFactory, FromArgMatches};
 use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
-    deadloop_run::option::name_options(exit::option);
+    deadloop_run::option::name_options(exit::option_name);
     let program = commands::families::group_by_family(args::Cli::command());
-    let asked = match program.try_get_matches() {
-        Ok(asked) => asked,
+    let matches = match program.try_get_matches() {
+        Ok(matches) => matches,
         Err(error) => {
             let typed = std::env::args_os().skip(1);
             let typed: Vec<_> = typed
                 .map(|word| word.to_string_lossy().into_owned())
                 .collect();
-            match commands::replacements::instead(&error, &typed) {
-                Some(how) => return exit::report(Err(exit::Code::Usage.error(how))),
+            match commands::replacements::replacement_for(&error, &typed) {
+                Some(how) => return exit::report_outcome(Err(exit::Code::Usage.error(how))),
                 None => error.exit(),
             }
         }
     };
-    let cli = args::Cli::from_arg_matches(&asked).unwrap_or_else(|error| error.exit());
-    exit::report(interrupt::wait_if_interrupted(commands::run(&cli)))
+    let cli = args::Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    exit::report_outcome(interrupt::wait_if_interrupted(commands::run(&cli)))
 }

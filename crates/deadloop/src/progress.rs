@@ -1,9 +1,9 @@
-//! The progress bar: rate and time left on a terminal, nothing in a pipe.
+//! Progress bars with rate and time left, shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Returns a progress bar labelled `what`.
-pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
+/// Returns a progress bar over bytes, labelled `what`.
+pub(crate) fn bytes_bar(what: &'static str, quiet: bool) -> ProgressBar {
     // indicatif draws nothing if stderr is not a terminal.
     let target = if quiet {
         ProgressDrawTarget::hidden()
@@ -18,9 +18,9 @@ pub(crate) fn bar(what: &'static str, quiet: bool) -> ProgressBar {
     }
 }
 
-/// Returns a progress bar over `total` items.
-pub(crate) fn progress_bar(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
-    let bar = bar(what, quiet);
+/// Returns a progress bar over `total` items, labelled `what`.
+pub(crate) fn items_bar(what: &'static str, total: u64, quiet: bool) -> ProgressBar {
+    let bar = bytes_bar(what, quiet);
     bar.set_length(total);
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {per_sec}, {eta} left") {
         Ok(style) => bar.with_style(style),

@@ -1,9 +1,9 @@
-//! [`budget`]: context budgets and turn limits, simulated on recorded runs.
+//! [`budget`]: simulates context budgets and turn limits on recorded runs.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | runs without their texts, and their measures | `CorpusRuns` |
-//! | settings swept over runs, window by window | `SweptStage` |
+//! | runs as lengths of their events | `CorpusRuns` |
+//! | settings simulated on runs, stage by stage | `SweptStage` |
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ mod stages;
 mod tables;
 
 use runs::{CorpusRuns, LengthSubject};
-use stages::{SweptStage, stages, write_rows};
+use stages::{SweptStage, simulate_stages, write_rows};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::answer::FolderAnswer;
@@ -51,8 +51,7 @@ options! {
     }
 }
 
-/// Measures the runs of a corpus, simulates every budget and limit on them, and leaves the tables and the
-/// report.
+/// Measures the runs of a corpus, simulates every budget and turn limit on them, and writes the tables and the report.
 ///
 /// # Errors
 /// Returns an error if the grid is invalid, the corpus is not whole or has no run, the folder holds another result, or
@@ -62,7 +61,7 @@ pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<FolderAnswe
     let (text, name) = options.folder.grid_text(path, DEFAULT_GRID, host)?;
     let grid = &BudgetGrid::parse(&text).map_err(|e| Code::Usage.error(format!("{name}:{e}")))?;
     if path.is_some() {
-        show_remarks(grid, host);
+        notify_remarks(grid, host);
     }
     let presets: Vec<&'static BudgetPreset> = presets().iter().collect();
     let by = options.by.clone();
@@ -90,21 +89,21 @@ pub fn budget(options: &BudgetOptions, host: &dyn Host) -> RunResult<FolderAnswe
             let what = format!(
                 "none of {of} has a turn; a budget applies to runs of agents (events `turn`, `tool_call`, `tool_result`, `user`)"
             );
-            return Err(run.given_up(Code::NothingSelected.error(what)));
+            return Err(run.give_up(Code::NothingSelected.error(what)));
         }
-        let stages = stages(&runs, (grid, presets.as_slice()), request.host)?;
+        let stages = simulate_stages(&runs, (grid, presets.as_slice()), request.host)?;
         let dir = run.folder.path();
         run.manifest.cells = write_rows(&runs, &stages, dir, request.output.folder.csv)?;
         let limits = limit_rows(&runs.limits, &limit_grid());
         write_limits(dir, &limits)?;
-        run.sum_up(tables::summary(&runs, &stages, &limits));
-        let text = tables::text(&runs, &stages, &run.manifest.summary);
+        run.sum_up(tables::summary_json(&runs, &stages, &limits));
+        let text = tables::format_text(&runs, &stages, &run.manifest.summary);
         run.finish(Ok(()), text, host)
     })
 }
 
-/// Shows remarks on the unsafe settings of a grid, once for each reason.
-fn show_remarks(grid: &BudgetGrid, host: &dyn Host) {
+/// Notifies the host of the unsafe settings of a grid, once for each reason.
+fn notify_remarks(grid: &BudgetGrid, host: &dyn Host) {
     let mut said: Vec<(String, u64)> = Vec::new();
     let remarks = grid.budgets.iter().flat_map(Budget::remarks);
     for remark in remarks.map(|remark| remark.to_string()) {

@@ -1,4 +1,4 @@
-//! The runs of a corpus without their texts: event lengths and labels.
+//! [`CorpusRuns`]: the runs of a corpus as event lengths and labels, without text.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,16 +9,16 @@ use deadloop_replay::{Interruption, Subject};
 use deadloop_score::budget::LimitCase;
 use deadloop_score::{Case, Class, Span};
 
-/// The name for a run that has no source.
-const NONE: &str = "-";
+/// The source name of a run without one.
+const NO_SOURCE: &str = "-";
 
-/// The subject that measures the events of a transcript. Budgets are simulated on these lengths.
+/// A replay subject that measures the lengths of the events of a transcript.
 pub(super) struct LengthSubject;
 
 impl Subject for LengthSubject {
     type Reply = Lengths;
 
-    /// Returns a constant: the lengths are the same for every setting.
+    /// Returns a constant, since the lengths depend on no setting.
     fn fingerprint(&self) -> String {
         "lengths".to_owned()
     }
@@ -28,23 +28,23 @@ impl Subject for LengthSubject {
     }
 }
 
-/// The runs of a corpus: the transcripts that have a turn, in corpus order.
+/// The runs of a corpus, in its order. A run is a transcript with at least one turn.
 #[derive(Default)]
 pub(crate) struct CorpusRuns {
-    /// The source of each run, as an index of `names`.
+    /// The source of each run, as an index into `names`.
     pub(super) sources: Vec<u32>,
-    /// The names of the sources, in order.
+    /// The names of the sources, sorted.
     pub names: Vec<String>,
-    /// The lengths of the runs, on which settings are simulated.
-    pub(super) field: MeasuredRuns,
-    /// The turns of each run, as input of limits.
+    /// The token counts of the runs, for the simulation of budgets.
+    pub(super) measured: MeasuredRuns,
+    /// The number of turns of each run and the turns of its loops, for the simulation of limits.
     pub limits: Vec<LimitCase>,
     /// The number of transcripts without a turn.
     pub turnless: u64,
 }
 
 impl CorpusRuns {
-    /// Collects the runs among all transcripts. `budgets` name the token counters.
+    /// Collects the runs among all transcripts. `budgets` define the token counters in use.
     pub(super) fn new(cases: &[Case], lengths: Vec<Lengths>, budgets: &[Budget]) -> Self {
         let mut found = Self::default();
         let mut kept = Vec::new();
@@ -65,12 +65,12 @@ impl CorpusRuns {
             at.unwrap_or(0) as u32
         };
         found.sources = found.limits.iter().map(number).collect();
-        found.field = MeasuredRuns::new(&kept, budgets);
+        found.measured = MeasuredRuns::new(&kept, budgets);
         found
     }
 }
 
-/// Returns a run as the input of limits on turns.
+/// Returns the input that a run gives to the simulation of turn limits.
 fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
     let spans = case.truth.iter().flat_map(|truth| &truth.spans);
     let loops = spans.filter(|span| span.class == Class::Loop);
@@ -85,13 +85,13 @@ fn limit_case(lengths: &Lengths, case: &Case) -> LimitCase {
             .first()
             .cloned()
             .flatten()
-            .unwrap_or_else(|| NONE.into())
+            .unwrap_or_else(|| NO_SOURCE.into())
             .into(),
     }
 }
 
-/// Returns the first and the last turn of a loop, from 0. A turn begins before its calls, so the turn of the first call
-/// after the loop is not part of the loop.
+/// Returns the first and the last turn of a loop, counted from 0. A turn begins before its calls, so the turn of the
+/// first call after the loop is not part of the loop.
 fn loop_turns(span: &Span, case: &Case) -> (u64, u64) {
     let (onset, end) = (span.onset.count(), span.end.count());
     if span.channel == Channel::Turns {

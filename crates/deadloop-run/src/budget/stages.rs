@@ -1,4 +1,4 @@
-//! The simulation of every stage of budgets, and the rows of `budgets.parquet`.
+//! Simulates the stages of budgets, and writes the rows of `budgets.parquet`.
 
 use std::path::Path;
 
@@ -12,39 +12,39 @@ use super::runs::CorpusRuns;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
-/// A simulated stage with its settings and counts.
+/// A simulated stage: budgets that differ only in policy, with their counts.
 pub(crate) struct SweptStage {
-    /// Its settings.
+    /// The settings of the stage.
     pub stage: BudgetStage,
-    /// The names of the presets equal to each setting.
+    /// For each setting, the names of the presets equal to it.
     pub names: Vec<Vec<&'static str>>,
-    /// The prices of cached tokens that the grid lists for this stage.
+    /// The prices of cached tokens that the grid lists for the stage.
     pub caches: Vec<f64>,
-    /// The counts of each setting by source.
+    /// The counts of each setting for each source.
     swept: StageTallies,
-    /// The errors of the counter: all runs, then by source.
+    /// The errors of the token counter, first over all runs, then for each source.
     pub errors: Vec<Option<CountError>>,
 }
 
 impl SweptStage {
-    /// Returns the counts of a setting over all runs.
-    pub(crate) fn totals(&self, play: usize) -> BudgetTally {
-        total(&self.swept.plays[play])
+    /// Returns the counts over all runs of the setting at index `play`.
+    pub(crate) fn totals_of(&self, play: usize) -> BudgetTally {
+        sum_tallies(&self.swept.plays[play])
     }
 
-    /// Returns the counts over all runs without a guard.
-    pub(crate) fn never(&self) -> BudgetTally {
-        total(&self.swept.never)
+    /// Returns the counts over all runs without a budget policy.
+    pub(crate) fn baseline(&self) -> BudgetTally {
+        sum_tallies(&self.swept.never)
     }
 }
 
-/// Simulates each stage, presets included.
-pub(super) fn stages(
-    found: &CorpusRuns,
+/// Simulates each stage of the grid, with the presets `named` added.
+pub(super) fn simulate_stages(
+    runs: &CorpusRuns,
     (grid, named): (&BudgetGrid, &[&'static BudgetPreset]),
     host: &dyn Host,
 ) -> RunResult<Vec<SweptStage>> {
-    let of = |mut stage: BudgetStage| {
+    let simulate = |mut stage: BudgetStage| {
         let mut names = vec![Vec::new(); stage.plays.len()];
         for preset in named {
             let own = preset.within(&stage.never);
@@ -61,17 +61,17 @@ pub(super) fn stages(
         }
         let _heeded = host.begin(None);
         let swept = sweep(
-            &found.field,
+            &runs.measured,
             &stage,
-            &found.sources,
-            found.names.len(),
+            &runs.sources,
+            runs.names.len(),
             host.cancel(),
         );
         let swept =
             swept.map_err(|_| Code::Interrupted.error("interrupted while settings were played"))?;
         Ok(SweptStage {
-            errors: errors(found, &stage.never),
-            caches: caches(grid, &stage.never),
+            errors: counter_errors(runs, &stage.never),
+            caches: cache_prices(grid, &stage.never),
             names,
             swept,
             stage,
@@ -79,12 +79,12 @@ pub(super) fn stages(
     };
     BudgetStage::stages(&grid.budgets)
         .into_iter()
-        .map(of)
+        .map(simulate)
         .collect()
 }
 
 /// Returns the prices of cached tokens that the grid lists for a stage.
-fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
+fn cache_prices(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     let mut caches: Vec<f64> = Vec::new();
     for budget in &grid.budgets {
         let own = Budget {
@@ -99,20 +99,21 @@ fn caches(grid: &BudgetGrid, never: &Budget) -> Vec<f64> {
     caches
 }
 
-/// Returns the counter's errors against the recorded tokens: of all runs, then by source.
-fn errors(found: &CorpusRuns, never: &Budget) -> Vec<Option<CountError>> {
-    let mut all: Vec<Vec<f64>> = vec![Vec::new(); found.names.len() + 1];
-    for (run, source) in found.sources.iter().enumerate() {
-        for (own, recorded) in found.field.run(run, never).errors(never.tools) {
+/// Returns the errors of the token counter relative to the recorded tokens, first over all runs, then for each source.
+fn counter_errors(runs: &CorpusRuns, never: &Budget) -> Vec<Option<CountError>> {
+    let mut all: Vec<Vec<f64>> = vec![Vec::new(); runs.names.len() + 1];
+    for (run, source) in runs.sources.iter().enumerate() {
+        for (own, recorded) in runs.measured.run(run, never).errors(never.tools) {
             let error = (own as f64 - recorded as f64) / recorded as f64;
             all[0].push(error);
             all[*source as usize + 1].push(error);
         }
     }
-    all.into_iter().map(error).collect()
+    all.into_iter().map(error_percentiles).collect()
 }
 
-fn error(mut errors: Vec<f64>) -> Option<CountError> {
+/// Returns percentiles of relative errors. `None` without errors.
+fn error_percentiles(mut errors: Vec<f64>) -> Option<CountError> {
     let turns = errors.len() as u64;
     let at = |sorted: &[f64], q: f64| rank(q, turns).map(|k| sorted[k as usize - 1]);
     errors.sort_by(f64::total_cmp);
@@ -127,16 +128,16 @@ fn error(mut errors: Vec<f64>) -> Option<CountError> {
     })
 }
 
-fn total(tallies: &[BudgetTally]) -> BudgetTally {
+fn sum_tallies(tallies: &[BudgetTally]) -> BudgetTally {
     let mut sum = BudgetTally::default();
     tallies.iter().for_each(|tally| sum += *tally);
     sum
 }
 
-/// Writes `budgets.parquet`: the settings of each stage at each price of cached tokens, the one without a guard
-/// first. Returns the number of settings.
+/// Writes `budgets.parquet`, with the settings of each stage at each price of cached tokens, first the one without a
+/// policy. Returns the number of settings.
 pub(super) fn write_rows(
-    found: &CorpusRuns,
+    runs: &CorpusRuns,
     stages: &[SweptStage],
     dir: &Path,
     csv: bool,
@@ -156,10 +157,10 @@ pub(super) fn write_rows(
                     cache: *cache,
                     ..budget.clone()
                 };
-                let of_all = (total(tallies), one.never());
+                let of_all = (sum_tallies(tallies), one.baseline());
                 let by = tallies.iter().zip(&one.swept.never);
                 let by = by.map(|(own, never)| (*own, *never));
-                let sources = std::iter::once("*").chain(found.names.iter().map(String::as_str));
+                let sources = std::iter::once("*").chain(runs.names.iter().map(String::as_str));
                 let rows = sources.zip(std::iter::once(of_all).chain(by));
                 for ((source, (tally, never)), error) in rows.zip(&one.errors) {
                     table.push(&BudgetRow {

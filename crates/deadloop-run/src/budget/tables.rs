@@ -1,4 +1,4 @@
-//! The two tables of budgets.
+//! The two summary tables of budgets and turn limits.
 
 use deadloop_replay::budget::{Budget, BudgetTally};
 use deadloop_score::budget::LimitRow;
@@ -8,26 +8,27 @@ use super::{CorpusRuns, SweptStage};
 use crate::layout::{TextDocument, with_summary_tables};
 use crate::words::{number, several};
 
-/// The median error above which a counter gets a remark.
-const FAR: f64 = 0.25;
+/// The median relative error above which a token counter gets a remark.
+const MAX_UNREMARKED_ERROR: f64 = 0.25;
 /// A row of the table of budgets.
 struct BudgetLine<'a> {
     budget: &'a Budget,
     names: String,
     tally: BudgetTally,
     /// The prices of cached tokens.
-    caches: &'a [f64],
+    cache_prices: &'a [f64],
 }
 
 impl BudgetLine<'_> {
-    /// Returns the cost relative to no guard. `None` if the grid does not have this price of cached tokens.
-    fn cost(&self, cache: f64) -> Option<f64> {
+    /// Returns the cost of the setting, divided by the cost without a policy. `None` if the grid does not list this
+    /// price of cached tokens.
+    fn relative_cost(&self, cache: f64) -> Option<f64> {
         let never = self.tally.own_free.cost(cache);
-        let known = self.caches.contains(&cache) && never > 0.0;
+        let known = self.cache_prices.contains(&cache) && never > 0.0;
         known.then(|| self.tally.own.cost(cache) / never)
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         let params: Map<String, Value> = self
             .budget
             .columns()
@@ -35,28 +36,28 @@ impl BudgetLine<'_> {
             .filter(|(name, _)| *name != "cache")
             .map(|(name, value)| (name.to_owned(), json!(value)))
             .collect();
-        let cost = |cache: &f64| json!({"cache": cache, "ratio": self.cost(*cache)});
+        let cost = |cache: &f64| json!({"cache": cache, "ratio": self.relative_cost(*cache)});
         let tally = &self.tally;
         json!({
             "params": params, "names": self.names, "runs": tally.runs, "overflow": tally.overflow,
             "summaries": tally.summaries, "sent": tally.own.sent(), "sent_never": tally.own_free.sent(),
-            "cost": self.caches.iter().map(cost).collect::<Vec<_>>(),
+            "cost": self.cache_prices.iter().map(cost).collect::<Vec<_>>(),
         })
     }
 }
 
-/// Returns the rows of a stage in the table of budgets: no guard first, then by threshold and policy. A stage in which
-/// no setting acts has only its first row.
+/// Returns the rows of a stage in the table of budgets, first the one without a policy, then by threshold and policy. A
+/// stage in which no setting acts has only its first row.
 fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
     let line = |budget, names, tally| BudgetLine {
         budget,
         names,
         tally,
-        caches: &one.caches,
+        cache_prices: &one.caches,
     };
-    let mut lines = vec![line(&one.stage.never, String::new(), one.never())];
+    let mut lines = vec![line(&one.stage.never, String::new(), one.baseline())];
     let plays = one.stage.plays.iter().enumerate();
-    let plays = plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.totals(at)));
+    let plays = plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.totals_of(at)));
     let mut plays: Vec<BudgetLine<'_>> = plays.collect();
     if plays.iter().all(|play| play.tally == lines[0].tally) {
         return lines;
@@ -69,8 +70,8 @@ fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
     lines
 }
 
-/// Returns the table of limits on turns as JSON, all sources together: each limit that stops a run, beside the same
-/// limit if it asks and grows by half.
+/// Returns the table of turn limits over all sources, as JSON. Each limit that stops a run is paired with the same
+/// limit that asks and grows by half.
 fn limit_lines(all: &[LimitRow]) -> Vec<Value> {
     let shown = |row: &&LimitRow| row.source == "*" && row.limit.warn_at == 0.8;
     let stops = all.iter().filter(shown);
@@ -90,18 +91,18 @@ fn limit_lines(all: &[LimitRow]) -> Vec<Value> {
     stops.filter_map(line).collect()
 }
 
-/// Returns the result as JSON.
-pub(super) fn summary(runs: &CorpusRuns, stages: &[SweptStage], limits: &[LimitRow]) -> Value {
+/// Returns the summary of a simulation as JSON.
+pub(super) fn summary_json(runs: &CorpusRuns, stages: &[SweptStage], limits: &[LimitRow]) -> Value {
     let budgets = stages.iter().flat_map(stage_lines);
-    let budgets = budgets.map(|line| line.json());
+    let budgets = budgets.map(|line| line.to_json());
     json!({
         "runs": runs.limits.len(), "sources": runs.names.len(),
         "budgets": budgets.collect::<Vec<_>>(), "limits": limit_lines(limits),
     })
 }
 
-/// Returns the result as text. `summary` is that of [`summary`].
-pub(super) fn text(
+/// Formats a simulation as text. `summary` is the value returned by [`summary_json`].
+pub(super) fn format_text(
     runs: &CorpusRuns,
     stages: &[SweptStage],
     summary: &Map<String, Value>,
@@ -121,7 +122,7 @@ pub(super) fn text(
     with_summary_tables(TextDocument::default().lines(head), summary)
 }
 
-/// Returns a remark on each counter whose median error is above [`FAR`].
+/// Returns a remark on each counter whose median error is above [`MAX_UNREMARKED_ERROR`].
 fn counter_remarks(stages: &[SweptStage]) -> Vec<String> {
     let mut lines = Vec::new();
     for one in stages {
@@ -134,7 +135,7 @@ fn counter_remarks(stages: &[SweptStage]) -> Vec<String> {
             number(Some(1.0 + error.signed), 2),
             several(error.turns, "turn"),
         );
-        if error.p50 > FAR && !lines.contains(&line) {
+        if error.p50 > MAX_UNREMARKED_ERROR && !lines.contains(&line) {
             lines.push(line);
         }
     }

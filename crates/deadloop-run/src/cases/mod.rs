@@ -1,4 +1,4 @@
-//! [`cases`]: pinned cases against settings, and a pinned case from a recording.
+//! [`cases`]: checks pinned cases against settings, and writes a recording as a case.
 
 mod recorded_case;
 
@@ -25,11 +25,11 @@ use crate::settings::SettingsReader;
 use crate::visible::visible;
 use recorded_case::recorded_case;
 
-/// A case and its file.
+/// A pinned case with the file that holds it.
 pub(crate) struct PinnedCase {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// The case.
+    /// The case as parsed.
     pub pinned: CaseEntry,
 }
 
@@ -54,15 +54,15 @@ options! {
     }
 }
 
-/// The answer of pinned cases.
+/// The answer of [`cases`].
 pub enum CasesAnswer {
-    /// Every expectation, compared with the answer of the settings.
+    /// Every expectation with its result.
     Checked(Vec<CheckedCase>),
-    /// A recording, written as a case.
+    /// A recording written as a case.
     Written {
         /// The id of the recording.
         name: String,
-        /// The case, as TOML.
+        /// The case as TOML.
         case: String,
     },
 }
@@ -76,21 +76,21 @@ pub struct CheckedCase {
     pub line: usize,
     /// The name of the case.
     pub case: String,
-    /// The name of the settings, or their id if the expectation names them.
+    /// The name of the settings, or their id if the expectation has settings of its own.
     pub settings: String,
-    /// The result.
+    /// The result of the comparison.
     pub finding: PinFinding,
     /// The answer of the settings, in words.
     pub said: String,
     /// The expectation, in words.
     pub expected: String,
-    /// The reason why the expectation may fail.
+    /// The reason why the expectation may fail, if it is a todo.
     pub todo: Option<String>,
-    /// The text around the alarm, or around its expected place.
+    /// The text around the alarm, or else around its expected position.
     pub around: String,
 }
 
-/// The alarm, `None` without one, or the error of the detector.
+/// The answer of settings on a text: the alarm if there is one, or the error of the detector.
 pub(crate) type PinnedAnswer = Result<Option<FiredAlarm>, String>;
 
 deadloop_detect::words! {
@@ -129,8 +129,8 @@ pub fn cases(options: &CasesOptions, host: &dyn Host) -> RunResult<CasesAnswer> 
     let name = path.map_or("the recommended guard".into(), |path| {
         path.display().to_string()
     });
-    let pinned = read(&options.files)?;
-    let checked = check(&pinned, &name, &general, options.corpus.as_deref(), host)?;
+    let pinned = read_cases(&options.files)?;
+    let checked = check_expectations(&pinned, &name, &general, options.corpus.as_deref(), host)?;
     if checked.is_empty() {
         return Err(Code::NothingSelected.error("the files hold no expectation"));
     }
@@ -140,20 +140,20 @@ pub fn cases(options: &CasesOptions, host: &dyn Host) -> RunResult<CasesAnswer> 
 impl CasesAnswer {
     /// Returns the failure if an expectation does not hold.
     pub fn failure(&self) -> Option<Failure> {
-        let (failed, all) = (self.number(PinFinding::Fail), self.checked().len());
+        let (failed, all) = (self.count(PinFinding::Fail), self.cases().len());
         let what = format!("{failed} of {all} expectations do not hold");
         (failed > 0).then(|| Code::GateFailed.error(what))
     }
 
-    fn checked(&self) -> &[CheckedCase] {
+    fn cases(&self) -> &[CheckedCase] {
         match self {
             Self::Checked(checked) => checked,
             Self::Written { .. } => &[],
         }
     }
 
-    fn number(&self, finding: PinFinding) -> usize {
-        let of = self.checked().iter();
+    fn count(&self, finding: PinFinding) -> usize {
+        let of = self.cases().iter();
         of.filter(|one| one.finding == finding).count()
     }
 }
@@ -161,19 +161,19 @@ impl CasesAnswer {
 serialize_as_json!(CasesAnswer, this => {
     match this {
         Self::Checked(checked) => {
-            json!({"failed": this.number(PinFinding::Fail), "expectations": checked})
+            json!({"failed": this.count(PinFinding::Fail), "expectations": checked})
         }
         Self::Written { name, case } => json!({"name": name, "case": case}),
     }
 });
 
-/// Shows the cases that fail, the todos that hold now, and the counts.
+/// Writes the cases that fail, the todos that hold now, and the counts.
 impl Display for CasesAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Self::Written { case, .. } = self {
             return f.write_str(case.trim_end());
         }
-        for c in self.checked() {
+        for c in self.cases() {
             let what = match (c.finding, &c.todo) {
                 (PinFinding::Fail, _) => format!(
                     "{}, expected {}\n  {}",
@@ -189,18 +189,18 @@ impl Display for CasesAnswer {
             let (file, line, name) = (&c.file, c.line, visible(&c.case));
             writeln!(f, "{file}:{line}: {name}: {}: {what}", c.settings)?;
         }
-        let mended = self.number(PinFinding::Mended);
+        let mended = self.count(PinFinding::Mended);
         write!(
             f,
             "{} hold, {} do not, {} are known not to, {mended} of those hold now",
-            self.number(PinFinding::Pass) + mended,
-            self.number(PinFinding::Fail),
-            self.number(PinFinding::Todo) + mended,
+            self.count(PinFinding::Pass) + mended,
+            self.count(PinFinding::Fail),
+            self.count(PinFinding::Todo) + mended,
         )
     }
 }
 
-/// Returns an answer in words.
+/// Formats an answer in words.
 pub(crate) fn describe_answer(said: &PinnedAnswer) -> String {
     match said {
         Ok(fired) => alarm_words(*fired),
@@ -208,11 +208,11 @@ pub(crate) fn describe_answer(said: &PinnedAnswer) -> String {
     }
 }
 
-/// Reads files of cases.
+/// Reads the cases of files.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or is wrong, or if no file holds a case.
-pub(crate) fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
+pub(crate) fn read_cases(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     let mut all = Vec::new();
     for path in files {
         let file = path.display().to_string();
@@ -231,20 +231,20 @@ pub(crate) fn read(files: &[PathBuf]) -> RunResult<Vec<PinnedCase>> {
     Ok(all)
 }
 
-/// Checks every expectation of every case. `general` holds the settings for expectations that name none, under the
-/// name `name`.
+/// Checks every expectation of every case. Expectations without settings are checked with `general`, under the name
+/// `name`.
 ///
 /// # Errors
-/// Returns an error if a transcript is missing, and the errors of [`answers`].
-fn check(
+/// Returns an error if a transcript is missing, and the errors of [`run_settings`].
+fn check_expectations(
     cases: &[PinnedCase],
     name: &str,
     general: &Settings,
     corpus: Option<&Path>,
     host: &dyn Host,
 ) -> RunResult<Vec<CheckedCase>> {
-    let found = inputs(cases, corpus)?;
-    // Each settings file runs once over all the texts that are checked with it.
+    let found = resolve_inputs(cases, corpus)?;
+    // Each of the settings runs once over all texts that are checked with it.
     let mut groups: BTreeMap<String, (&Settings, Vec<usize>)> = BTreeMap::new();
     for (i, case) in cases.iter().enumerate() {
         for expect in &case.pinned.expect {
@@ -260,7 +260,7 @@ fn check(
     let mut said: BTreeMap<(String, usize), PinnedAnswer> = BTreeMap::new();
     for (id, (settings, wanted)) in groups {
         let texts: Vec<&Transcript> = wanted.iter().map(|i| &found[*i].0).collect();
-        let all = wanted.iter().zip(answers(settings, &texts, host)?);
+        let all = wanted.iter().zip(run_settings(settings, &texts, host)?);
         said.extend(all.map(|(i, said)| ((id.clone(), *i), said)));
     }
     let mut checked = Vec::new();
@@ -295,8 +295,11 @@ fn check(
     Ok(checked)
 }
 
-/// Returns the text of each case with its marks, from the text or from the label of the corpus.
-fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcript, CaseMarks)>> {
+/// Returns the transcript of each case with the marks of its loop, from the case or from the corpus.
+fn resolve_inputs(
+    cases: &[PinnedCase],
+    corpus: Option<&Path>,
+) -> RunResult<Vec<(Transcript, CaseMarks)>> {
     let wanted = cases.iter().filter_map(|case| match &case.pinned.input {
         CaseInput::Transcript(id) => Some(id.as_str()),
         CaseInput::Text(..) | CaseInput::Run(..) | CaseInput::Recording(..) => None,
@@ -325,7 +328,7 @@ fn inputs(cases: &[PinnedCase], corpus: Option<&Path>) -> RunResult<Vec<(Transcr
     cases.iter().map(input).collect()
 }
 
-/// Reads transcripts of a corpus, with the marks of their first loop.
+/// Reads the `wanted` transcripts of a corpus, with the marks of their first loop.
 fn read_recorded(
     wanted: &BTreeSet<&str>,
     path: &Path,
@@ -344,18 +347,18 @@ fn read_recorded(
     Ok(found)
 }
 
-/// Returns the answer of settings on each text, programs included.
+/// Runs settings, including their programs, on each text.
 ///
 /// # Errors
 /// Returns an error if a program cannot be started or fails too often, or if the host stopped it.
-pub(crate) fn answers(
+pub(crate) fn run_settings(
     settings: &Settings,
     texts: &[&Transcript],
     host: &dyn Host,
 ) -> RunResult<Vec<PinnedAnswer>> {
     let mut plan = Plan::default();
     let cell = plan.add_settings(settings);
-    let running = programs::start(&plan, host)?;
+    let running = programs::start_programs(&plan, host)?;
     let guards = PlanGuards {
         plan: &plan,
         programs: &running,
@@ -388,26 +391,26 @@ fn fired_alarm(stop: &Stop) -> FiredAlarm {
     }
 }
 
-/// The chars shown before a place and after it.
-const CONTEXT: usize = 60;
+/// The number of chars shown on each side of the marked position.
+const PER_SIDE: usize = 60;
 
-/// Returns the text around the alarm, else around its expected place, else around the start.
+/// Returns the text around the alarm, else around its expected position, else at the start.
 fn text_around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);
     let texts = transcript.events.iter().filter_map(text_of);
     let own = texts.filter(|(c, _)| channel.is_none_or(|wanted| wanted == *c));
     let chars: Vec<char> = own.flat_map(|(_, text)| text.chars()).collect();
-    let due = marks.alarm.or(marks.onset).or(marks.end);
-    let at = fired.map(|f| f.at).or(due).unwrap_or(0);
+    let expected_at = marks.alarm.or(marks.onset).or(marks.end);
+    let at = fired.map(|f| f.at).or(expected_at).unwrap_or(0);
     let at = usize::try_from(at).unwrap_or(usize::MAX).min(chars.len());
-    let part = |from: usize, to: usize| visible(&chars[from..to].iter().collect::<String>());
-    let (from, to) = (at.saturating_sub(CONTEXT), chars.len().min(at + CONTEXT));
+    let text = |from: usize, to: usize| visible(&chars[from..to].iter().collect::<String>());
+    let (from, to) = (at.saturating_sub(PER_SIDE), chars.len().min(at + PER_SIDE));
     let mark = if fired.is_some() {
         "⟦alarm⟧"
     } else {
         "⟦here⟧"
     };
     let [before, after] = [(from > 0), (to < chars.len())].map(|cut| if cut { "…" } else { "" });
-    format!("{before}{}{mark}{}{after}", part(from, at), part(at, to))
+    format!("{before}{}{mark}{}{after}", text(from, at), text(at, to))
 }

@@ -1,26 +1,26 @@
-//! Writes a pinned case from a recording with its label.
+//! Writes a pinned case from a labelled recording.
 
 use deadloop_corpus::{Class, Entry};
 use deadloop_detect::{Settings, Unit};
 use deadloop_score::{Case, CaseEntry, FiredAlarm, Span, Truth, alarm_words, parse_pinned};
 use serde_json::{Map, Value, json};
 
-use crate::cases::answers;
+use crate::cases::run_settings;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::visible::escaped;
 
-/// The latency allowed for a loop that the settings miss, in chars.
-const LATENCY: u64 = 1000;
-/// The latency allowed for a loop that the settings miss, in calls or turns.
-const LATENCY_IN_CALLS: u64 = 10;
+/// The allowed latency in chars for a loop that the settings miss.
+const MISSED_LATENCY_CHARS: u64 = 1000;
+/// The allowed latency in calls or turns for a loop that the settings miss.
+const MISSED_LATENCY_CALLS: u64 = 10;
 
-/// Writes a recording as a `[[case]]` table. A loop must be stopped within the current latency of the settings. Clean
-/// text must be left alone. An unlabelled transcript must keep its current alarm. Errors of the settings are marked
-/// as todos.
+/// Formats a recording as a `[[case]]` table. The case expects an alarm in a loop within the current latency of the
+/// settings, no alarm in clean text, and the current alarm if there is no label. Errors of the settings are marked as
+/// todos.
 ///
 /// # Errors
-/// Returns an error if a program does not start, or if the case does not alarm as the recording does.
+/// Returns an error if a program does not start, or if the case does not give the same alarm as the recording.
 pub(super) fn recorded_case(
     entry: &Entry,
     case: &Case,
@@ -28,7 +28,7 @@ pub(super) fn recorded_case(
     host: &dyn Host,
 ) -> RunResult<String> {
     let alarm = |transcript| {
-        let answer = answers(settings, &[transcript], host)?.pop();
+        let answer = run_settings(settings, &[transcript], host)?.pop();
         answer
             .unwrap_or(Ok(None))
             .map_err(|e| Code::Unexpected.error(e))
@@ -40,7 +40,7 @@ pub(super) fn recorded_case(
         "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {}\"\ntranscript = '''\n{}\n'''\nexpect = {}\n",
         json!(&*case.id),
         alarm_words(fired),
-        line(entry, case, span)?,
+        transcript_line(entry, case, span)?,
         default_expectation(case, span, fired)
     );
     let read = parse_pinned(&text)
@@ -59,12 +59,12 @@ pub(super) fn recorded_case(
 }
 
 /// Returns the transcript with its label as one line of JSON. The task is the only metadata kept.
-fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
+fn transcript_line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
     let mut own = entry.clone();
     own.transcript.meta.retain(|name, _| name == "task");
     (own.transcript.profile, own.transcript.group) = (None, None);
     own.rest = Map::new();
-    own.labels = case.class().map(|class| json!([label(class, span)]));
+    own.labels = case.class().map(|class| json!([label_json(class, span)]));
     let line = own.to_line().map_err(|e| Code::Unexpected.because(e))?;
     // Control and invisible chars are escaped for the terminal. Three quotes would end the text.
     let mut units = [0; 2];
@@ -81,7 +81,7 @@ fn line(entry: &Entry, case: &Case, span: Option<&Span>) -> RunResult<String> {
         .replace("'''", "\\u0027\\u0027\\u0027"))
 }
 
-fn label(class: Class, span: Option<&Span>) -> Value {
+fn label_json(class: Class, span: Option<&Span>) -> Value {
     match span {
         Some(span) => json!({
             "class": class.name(), "kind": span.kind, "channel": span.channel,
@@ -92,7 +92,7 @@ fn label(class: Class, span: Option<&Span>) -> Value {
     }
 }
 
-/// Returns the expectation that follows from the label, or from the current alarm if there is no label.
+/// Returns the expectation that follows from the label, or else from the current alarm.
 fn default_expectation(case: &Case, span: Option<&Span>, fired: Option<FiredAlarm>) -> String {
     let todo = |wrong: bool, what: &str| {
         if wrong {
@@ -108,10 +108,10 @@ fn default_expectation(case: &Case, span: Option<&Span>, fired: Option<FiredAlar
                 0 => "onset".to_owned(),
                 early => format!("onset-{early}"),
             };
-            let latency = fired.and_then(|fired| latency(span, fired));
+            let latency = fired.and_then(|fired| latency_within_loop(span, fired));
             let within = match span.channel.unit() {
-                Unit::Chars => latency.unwrap_or(LATENCY).div_ceil(100) * 100,
-                _ => latency.unwrap_or(LATENCY_IN_CALLS),
+                Unit::Chars => latency.unwrap_or(MISSED_LATENCY_CHARS).div_ceil(100) * 100,
+                _ => latency.unwrap_or(MISSED_LATENCY_CALLS),
             };
             let todo = todo(latency.is_none(), "known miss");
             format!("{{ alarm = true, between = [\"{from}\", \"onset+{within}\"]{todo} }}")
@@ -133,8 +133,9 @@ fn default_expectation(case: &Case, span: Option<&Span>, fired: Option<FiredAlar
     }
 }
 
-/// Returns how far behind the onset an alarm inside the loop is, in the unit of the label.
-fn latency(span: &Span, fired: FiredAlarm) -> Option<u64> {
+/// Returns the length from the onset to the alarm, in the unit of the label. `None` if the alarm is outside of the
+/// loop.
+fn latency_within_loop(span: &Span, fired: FiredAlarm) -> Option<u64> {
     let at = match span.channel.unit() {
         Unit::Chars if fired.channel != span.channel => return None,
         Unit::Chars => fired.at,
@@ -186,7 +187,7 @@ mod tests {
             let holds = |text: &str| {
                 let pinned = parse_pinned(text).unwrap().remove(0);
                 let transcript = pinned.transcript().unwrap();
-                let said = answers(&settings, &[&transcript], &host)
+                let said = run_settings(&settings, &[&transcript], &host)
                     .unwrap()
                     .remove(0)
                     .unwrap();

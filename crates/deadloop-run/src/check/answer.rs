@@ -1,4 +1,4 @@
-//! [`check`]: the counts, findings and claims of a corpus.
+//! [`check`]: checks a corpus, and returns its counts, findings and judged claims.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::claims::{ClaimVerdict, JudgedClaim, judge_claims, read_claims};
-use super::listing::listing;
+use super::listing::list_findings;
 use super::{CorpusCheck, CorpusCounts, Finding, Severity, check_corpus};
-use crate::corpus::survey::{foreign, lines};
+use crate::corpus::survey::{join_lines, suggest_import};
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::layout::TextDocument;
@@ -37,7 +37,7 @@ options! {
     }
 }
 
-/// The findings on a corpus.
+/// The answer of [`check`].
 pub struct CheckAnswer {
     /// The hash of the corpus.
     pub hash: String,
@@ -45,23 +45,23 @@ pub struct CheckAnswer {
     pub transcripts: u64,
     /// Whether a transcript has a label.
     pub labelled: bool,
-    /// The counts, and what the labels can prove.
+    /// The counts, and the results that the labels can prove.
     pub counts: CorpusCounts,
-    /// The chars in a token by language, of the texts with recorded tokens.
+    /// The mean number of chars in a token by language, from texts with recorded tokens.
     pub chars_per_token: BTreeMap<String, f64>,
-    /// The findings by check, worst first.
+    /// The findings of each check, the worst first.
     pub findings: Vec<(&'static CorpusCheck, Vec<Finding>)>,
-    /// The judged claims.
+    /// The claims with their verdicts.
     pub claims: Vec<JudgedClaim>,
     /// The problems that keep the corpus from being scored, one a line.
     pub problems: String,
-    /// The command to type if the corpus consists of problems alone.
+    /// A message that suggests an import, if the corpus consists of problems alone.
     pub foreign: Option<String>,
     strict: bool,
     all: bool,
 }
 
-/// Reads a corpus, counts it, checks it for misleading figures and judges claims on it.
+/// Reads a corpus, counts it, checks it for causes of misleading figures, and judges claims on it.
 ///
 /// # Errors
 /// Returns an error if the claims or settings are bad, the corpus cannot be read, or the host stopped it.
@@ -77,8 +77,8 @@ pub fn check(options: &CheckOptions, host: &dyn Host) -> RunResult<CheckAnswer> 
         chars_per_token: seen.chars_per_token(),
         findings: seen.findings(),
         claims: Vec::new(),
-        problems: lines(&seen.problems),
-        foreign: foreign(&seen.problems).filter(|_| seen.cases.is_empty()),
+        problems: join_lines(&seen.problems),
+        foreign: suggest_import(&seen.problems).filter(|_| seen.cases.is_empty()),
         strict: options.strict,
         all: options.all,
     };
@@ -99,11 +99,11 @@ impl CheckAnswer {
         of.map(|(_, findings)| findings.len() as u64).sum()
     }
 
-    /// Returns the failure of a corpus that is not whole or empty, or with `strict` has warnings. `lists` adds the
-    /// problems to the message.
+    /// Returns an error if the corpus has problems, is empty, or in strict mode has warnings. `lists` adds the problems
+    /// to the message.
     ///
     /// # Errors
-    /// Returns that failure.
+    /// Returns an error in these cases.
     pub fn whole(&self, lists: bool) -> RunResult {
         let (errors, warnings) = (self.number(Severity::Error), self.number(Severity::Warning));
         if errors > 0 {
@@ -125,7 +125,7 @@ impl CheckAnswer {
         Ok(())
     }
 
-    /// Returns the failure of claims that are refuted, or that the corpus cannot judge.
+    /// Returns the failure if claims are refuted or cannot be judged.
     pub fn unproven(&self) -> Option<Failure> {
         let all = self.claims.len();
         let with = |verdict| {
@@ -157,9 +157,10 @@ impl Display for CheckAnswer {
         if !tokens.is_empty() {
             heading += &format!("\nchars per token, as recorded: {}", tokens.join(", "));
         }
-        let mut text = TextDocument::default()
-            .prose(heading)
-            .lines(format!("\n{}", listing(self, self.all, f.alternate())));
+        let mut text = TextDocument::default().prose(heading).lines(format!(
+            "\n{}",
+            list_findings(self, self.all, f.alternate())
+        ));
         if !self.claims.is_empty() {
             let header = [
                 "claim",
@@ -190,7 +191,7 @@ fn claim_row(of: &JudgedClaim) -> Vec<String> {
 
 serialize_as_json!(CheckAnswer, this => {
     let findings = this.findings.iter();
-    let findings = findings.flat_map(|(check, all)| all.iter().map(move |one| one.json(check)));
+    let findings = findings.flat_map(|(check, all)| all.iter().map(move |one| one.to_json(check)));
     json!({
         "transcripts": this.transcripts, "hash": this.hash, "counts": this.counts.json(),
         "chars_per_token": this.chars_per_token, "claims": this.claims,

@@ -1,4 +1,4 @@
-//! Claims about a guard, judged by a replay of a labelled corpus.
+//! Judges claims about a guard by a replay of a labelled corpus.
 
 use std::path::Path;
 
@@ -17,18 +17,19 @@ use crate::host::Host;
 use crate::replay::in_memory::replay_in_memory;
 
 deadloop_detect::words! {
-    /// The verdict of a corpus on a claim.
+    /// The verdict on a claim.
     pub enum ClaimVerdict {
         /// The whole 95 % interval is within the claim.
         Held = "held",
         /// The whole 95 % interval is outside the claim.
         Refuted = "refuted",
-        /// The interval crosses the limit, or there is nothing to count.
+        /// The interval crosses the limit, or nothing can be counted.
         Open = "cannot tell",
     }
 }
 
-/// A claim: a limit on a measure, for all transcripts or for those whose fields have the given values.
+/// A claim, which is a limit on a measure. It holds for all transcripts, or for those whose fields have the given
+/// values.
 #[derive(Debug)]
 pub(super) struct GuardClaim {
     line: String,
@@ -49,8 +50,8 @@ impl GuardClaim {
         })
     }
 
-    /// Returns whether the claim is about a case, by the kind and the channel of its label. `fields` names the values
-    /// of [`Case::by`].
+    /// Returns whether the claim covers a case, by its fields and by the kind and channel of its label. `fields` names
+    /// the values of [`Case::by`].
     fn covers(&self, case: &Case, fields: &[String]) -> bool {
         let truth = case.truth.as_ref();
         let span = truth.and_then(|of| of.first_loop().or(of.spans.first()));
@@ -69,7 +70,7 @@ impl GuardClaim {
         })
     }
 
-    fn verdict(&self, interval: Option<Interval>) -> ClaimVerdict {
+    fn verdict_on(&self, interval: Option<Interval>) -> ClaimVerdict {
         match interval.map(|of| (self.limit.admits(of.lo), self.limit.admits(of.hi))) {
             Some((true, true)) => ClaimVerdict::Held,
             Some((false, false)) => ClaimVerdict::Refuted,
@@ -77,8 +78,8 @@ impl GuardClaim {
         }
     }
 
-    /// Returns the number of further labels that would decide the claim if all counts grew alike. `None` if a hundred
-    /// times as many would not.
+    /// Returns the number of further labels that would decide the claim if all counts grew in proportion. `None` if a
+    /// hundred times as many labels would not.
     fn missing_labels(&self, tally: &Tally, cache: &mut PoissonCache) -> Option<u64> {
         let metric = self.limit.metric;
         let (k, n) = metric.counts(tally)?;
@@ -88,14 +89,14 @@ impl GuardClaim {
         more.find(|more| {
             let grown = |count| count * (labels + more) / labels.max(1);
             let interval = metric.interval_of(grown(k), grown(n), cache);
-            self.verdict(interval) != ClaimVerdict::Open
+            self.verdict_on(interval) != ClaimVerdict::Open
         })
     }
 
     fn judge(&self, tally: &Tally) -> JudgedClaim {
         let cache = &mut PoissonCache::default();
         let interval = self.limit.metric.interval(tally, cache);
-        let verdict = self.verdict(interval);
+        let verdict = self.verdict_on(interval);
         let open = verdict == ClaimVerdict::Open;
         JudgedClaim {
             claim: self.line.clone(),
@@ -111,22 +112,23 @@ impl GuardClaim {
 /// A claim with its measured value and verdict.
 #[derive(Serialize)]
 pub struct JudgedClaim {
-    /// The claim, as it was written.
+    /// The text of the claim.
     pub claim: String,
     /// The verdict.
     pub verdict: ClaimVerdict,
-    /// The estimate. `None` if there is nothing to count.
+    /// The estimated value. `None` if there is nothing to count.
     pub value: Option<f64>,
-    /// The lower end of the 95 % interval: Wilson for a share, exact Poisson for a rate.
+    /// The lower end of the 95 % interval, which is Wilson for a share and exact Poisson for a rate.
     pub lo: Option<f64>,
-    /// The upper end.
+    /// The upper end of the interval.
     pub hi: Option<f64>,
-    /// The number of further labels that would decide an open claim at the same rate: loops for a share of loops, else
+    /// The number of further labels that would decide an open claim at the same rates: loops for a share of loops, else
     /// clean transcripts. `None` if a hundred times as many would not.
     pub more: Option<u64>,
 }
 
-/// Reads a file of claims, one per line, such as `ended>=0.9` or `fa_per_mchar<=1 where lang = "zh"`. `#` begins a comment.
+/// Reads a file of claims, one a line, such as `ended>=0.9` or `fa_per_mchar<=1 where lang = "zh"`. `#` begins a
+/// comment.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or holds no claim, or if a line is not a claim about a share or a rate
@@ -156,7 +158,7 @@ pub(super) fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
     Ok(claims)
 }
 
-/// Replays settings over a corpus and judges the claims, each in its own unit or that of the labels.
+/// Replays settings over a corpus and judges the claims, each in the unit of its rate or else of the labels.
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.

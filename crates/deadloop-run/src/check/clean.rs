@@ -1,10 +1,10 @@
-//! Clean labels on text that plainly repeats.
+//! The check for clean labels on text that plainly repeats.
 
 use deadloop_detect::Channel;
 use deadloop_finder::selection::{FoundSpan, TextFindings, find};
 use deadloop_score::Class;
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::option::REVIEW;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -16,25 +16,25 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
         "keep clean where the user asked for the repetition, and review the others with deadloop label",
         REVIEW,
     ),
-    find: Find::Text(repeats),
+    find: CheckFn::Text(find_repetition),
 };
 
-/// The lowest confidence with which the finder contradicts a label.
-const SURE: f64 = 0.9;
+/// The minimum confidence with which the finder contradicts a label.
+const MIN_CONFIDENCE: f64 = 0.9;
 
-fn repeats(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    if exhibit.case.class() != Some(Class::Clean) {
+fn find_repetition(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    if checked_text.case.class() != Some(Class::Clean) {
         return None;
     }
     Channel::TEXT.into_iter().find_map(|channel| {
-        let text = exhibit.text(channel);
+        let text = checked_text.text(channel);
         describe_repetition(channel, text, &find(&text.iter().collect::<String>()))
     })
 }
 
-/// Describes the longest repetition, if the finder is sure of one.
+/// Describes the longest repetition, if the finder is confident of one.
 fn describe_repetition(channel: Channel, text: &[char], found: &TextFindings) -> Option<String> {
-    let sure = found.class != Class::Clean && found.confidence >= SURE;
+    let sure = found.class != Class::Clean && found.confidence >= MIN_CONFIDENCE;
     let end = |span: &FoundSpan| span.end.unwrap_or(text.len());
     let spans = found.spans.iter().filter(|_| sure);
     let span = spans.max_by_key(|span| end(span).saturating_sub(span.start))?;

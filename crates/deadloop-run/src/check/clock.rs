@@ -1,6 +1,6 @@
-//! Times that run backwards.
+//! The check for chunk times that run backwards.
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "clock-backwards",
@@ -10,11 +10,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "record t_ms as milliseconds since the request, with a monotonic clock, or leave it out",
     ),
-    find: Find::Text(time_going_back),
+    find: CheckFn::Text(find_backward_time),
 };
 
-fn time_going_back(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let events = exhibit.entry.transcript.events.iter().enumerate();
+fn find_backward_time(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let events = checked_text.entry.transcript.events.iter().enumerate();
     let times: Vec<(usize, f64)> = events.filter_map(|(i, e)| Some((i, e.t_ms?))).collect();
     let pair = times.windows(2).find(|pair| pair[1].1 < pair[0].1)?;
     let ((_, before), (event, after)) = (pair[0], pair[1]);

@@ -1,22 +1,22 @@
-//! The likeness of two texts, exact or near, for checks of labels.
+//! Measures the likeness of two texts, exact or approximate, for checks of labels.
 
 use std::collections::HashSet;
 use std::hash::Hash;
 
 use deadloop_score::Span;
 
-/// The copies claimed by a label: the first one begins at `start`, the second at `onset`.
+/// The copies claimed by a label, as char offsets. The first copy begins at `start`, the second at `onset`.
 #[derive(Clone, Copy)]
 pub(super) struct ClaimedCopies {
     pub(super) start: usize,
     pub(super) onset: usize,
     pub(super) end: usize,
-    /// Length of one copy, at least 1.
+    /// The length of one copy in chars, at least 1.
     pub(super) period: usize,
 }
 
 impl ClaimedCopies {
-    /// Returns the claim of a span in a text of `length` chars. `None` if the span names neither a first copy nor a
+    /// Returns the copies claimed by a span in a text of `length` chars. `None` if the span has neither a start nor a
     /// period. An error if the first copy would begin before the text.
     pub(super) fn from_span(span: &Span, length: usize) -> Option<Result<Self, String>> {
         let at = |chars: u64| usize::try_from(chars).unwrap_or(usize::MAX).min(length);
@@ -43,54 +43,55 @@ impl ClaimedCopies {
     }
 }
 
-/// Returns the share of `copy` that is also in `original`, from 0 to 1. Compares char by char, and by pieces of a few
-/// chars with digits, case and white space folded; the larger share counts. Longer texts have longer pieces, because
-/// long texts in one language share their short pieces.
+/// Returns the share of `copy` that is also in `original`, from 0 to 1. It is the larger of two shares, of equal chars
+/// at equal offsets, and of short pieces with digits, case and white space folded. Longer texts have longer pieces,
+/// because long texts in one language share their short pieces.
 pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
     let (original, copy) = (compared_beginning(original), compared_beginning(copy));
-    exact_share(original, copy).max(shared_share(&fold_text(original), &fold_text(copy)))
+    exact_share(original, copy).max(piece_share(&fold_text(original), &fold_text(copy)))
 }
 
-/// Returns the likeness of two texts without folding, so that lists of different numbers are less alike.
+/// Returns the share of pieces of `copy` that are also in `original`, without folding, so that lists of different
+/// numbers are less alike.
 pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
-    shared_share(compared_beginning(original), compared_beginning(copy))
+    piece_share(compared_beginning(original), compared_beginning(copy))
 }
 
-/// The maximum number of chars of a copy that are compared. The comparison takes a hundred times as much memory.
-const COMPARED: usize = 1 << 20;
+/// The maximum number of chars compared. The comparison takes a hundred times as much memory.
+const MAX_COMPARED_CHARS: usize = 1 << 20;
 
-/// Returns the beginning of a text that is compared.
+/// Returns the part of a text to compare.
 fn compared_beginning(text: &[char]) -> &[char] {
-    &text[..text.len().min(COMPARED)]
+    &text[..text.len().min(MAX_COMPARED_CHARS)]
 }
 
-/// Returns the share of the chars of `copy` that equal those of the repeated `original`.
+/// Returns the share of chars of `copy` that equal those of the repeated `original` at the same offset.
 fn exact_share(original: &[char], copy: &[char]) -> f64 {
     let same = original.iter().cycle().zip(copy);
-    share(same.filter(|(a, b)| a == b).count(), copy.len())
+    ratio(same.filter(|(a, b)| a == b).count(), copy.len())
 }
 
-/// Returns the share of the pieces of `copy` that `original` has too.
-fn shared_share(original: &[char], copy: &[char]) -> f64 {
+/// Returns the share of pieces of `copy` that are also in `original`.
+fn piece_share(original: &[char], copy: &[char]) -> f64 {
     let width = match original.len() {
         0..40 => 3,
         40..200 => 5,
         _ => 8,
     };
-    // Pieces that cross from one copy to the next are in the original too.
+    // Pieces that cross from one copy into the next are in the original too.
     let around = original.iter().cycle().take(width - 1);
     let original: Vec<char> = original.iter().chain(around).copied().collect();
     let width = width.min(copy.len()).max(1);
-    let known = set(original.windows(width));
-    let wanted = set(copy.windows(width));
-    share(wanted.intersection(&known).count(), wanted.len())
+    let known = collect_set(original.windows(width));
+    let wanted = collect_set(copy.windows(width));
+    ratio(wanted.intersection(&known).count(), wanted.len())
 }
 
-fn set<T: Hash + Eq>(items: impl Iterator<Item = T>) -> HashSet<T> {
+fn collect_set<T: Hash + Eq>(items: impl Iterator<Item = T>) -> HashSet<T> {
     items.collect()
 }
 
-fn share(part: usize, whole: usize) -> f64 {
+fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 {
         0.0
     } else {
@@ -98,7 +99,7 @@ fn share(part: usize, whole: usize) -> f64 {
     }
 }
 
-/// Folds a text: a number becomes one `0`, white space one blank, and letters lower case.
+/// Folds a text. A number becomes one `0`, white space one blank, and letters lower case.
 fn fold_text(text: &[char]) -> Vec<char> {
     let mut folded = Vec::with_capacity(text.len());
     for char in text {

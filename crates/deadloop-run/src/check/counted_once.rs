@@ -1,10 +1,10 @@
-//! Copies, which intervals and gates count once.
+//! The check for copies, which intervals and gates count once.
 
 use std::collections::BTreeMap;
 
 use deadloop_score::{CopyKey, units};
 
-use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,13 +13,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "copies of a transcript",
     why: "copies are equal texts, texts that differ only in numbers, and runs with equal calls and results. Rates count each copy; intervals and gates count one, because the others add no evidence",
     advice: CheckAdvice::Plain("record other transcripts, or keep one of each"),
-    find: Find::Corpus(copies),
+    find: CheckFn::Corpus(find_copies),
 };
 
-/// The maximum number of copies named for each finding.
-const NAMED: usize = 4;
+/// The maximum number of copies to name in a finding.
+const MAX_NAMED: usize = 4;
 
-fn copies(seen: &CheckSeen) -> Vec<Finding> {
+fn find_copies(seen: &CheckedCorpus) -> Vec<Finding> {
     let mut found: BTreeMap<usize, (Vec<usize>, CopyKey)> = BTreeMap::new();
     for unit in units(&seen.cases) {
         let mut same: BTreeMap<CopyKey, Vec<usize>> = BTreeMap::new();
@@ -32,19 +32,19 @@ fn copies(seen: &CheckSeen) -> Vec<Finding> {
         }
     }
     let all = found.into_values();
-    all.map(|(members, key)| finding(seen, &members, key))
+    all.map(|(members, key)| copies_finding(seen, &members, key))
         .collect()
 }
 
-fn finding(seen: &CheckSeen, members: &[usize], key: CopyKey) -> Finding {
+fn copies_finding(seen: &CheckedCorpus, members: &[usize], key: CopyKey) -> Finding {
     let cases: Vec<&str> = members.iter().map(|i| &*seen.cases[*i].id).collect();
     let what = match key {
         CopyKey::Text(_) => "say the same, but for numbers in long texts",
         CopyKey::Calls(_) => "have the same calls and results",
     };
     let n = words::count(members.len() as u64);
-    let others: Vec<&str> = cases.iter().skip(1).take(NAMED).copied().collect();
-    let more = match cases.len().saturating_sub(1 + NAMED) {
+    let others: Vec<&str> = cases.iter().skip(1).take(MAX_NAMED).copied().collect();
+    let more = match cases.len().saturating_sub(1 + MAX_NAMED) {
         0 => String::new(),
         more => format!(" and {} more", words::count(more as u64)),
     };

@@ -1,4 +1,4 @@
-//! The counts of a corpus, and the claims that its labels can prove.
+//! The counts of a corpus, and the results that its labels can prove.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,14 +18,15 @@ pub struct CorpusCounts {
     chars: u64,
     calls: u64,
     turns: u64,
-    /// Transcripts by class. `None` if unlabelled or unsure.
+    /// Number of transcripts of each class. `None` is unlabelled or unsure.
     classes: BTreeMap<Option<Class>, u64>,
-    /// The label counts of each unit that has labels, with the numbers of groups of loops and of clean transcripts.
+    /// The label counts of each unit that has labels, with the number of groups of loops and the number of groups of
+    /// clean transcripts.
     units: Vec<(LabelEvidence, u64, u64)>,
 }
 
 impl CorpusCounts {
-    /// Counts the given cases.
+    /// Counts the cases of a corpus.
     pub fn from_cases(cases: &[Case]) -> Self {
         let distinct = |of: &dyn Fn(&Case) -> Option<String>| {
             cases.iter().filter_map(of).collect::<BTreeSet<_>>().len() as u64
@@ -60,11 +61,11 @@ impl CorpusCounts {
         counts
     }
 
-    fn class(&self, class: Option<Class>) -> u64 {
+    fn class_count(&self, class: Option<Class>) -> u64 {
         self.classes.get(&class).copied().unwrap_or(0)
     }
 
-    /// Formats the counts in a few lines: the totals, and the claims that the labels of each unit can prove.
+    /// Formats the totals, and the results that the labels of each unit can prove.
     pub fn lines(&self) -> String {
         let mut lines = vec![format!(
             "{} in {} of {}: {}{}{}",
@@ -82,7 +83,7 @@ impl CorpusCounts {
             (Some(Class::Fault), "with a fault"),
             (None, "unlabelled"),
         ];
-        let classes = classes.map(|(class, word)| (self.class(class), word));
+        let classes = classes.map(|(class, word)| (self.class_count(class), word));
         let there = classes.iter().filter(|(n, _)| *n > 0);
         let there: Vec<String> = there
             .map(|(n, word)| format!("{} {word}", count(*n)))
@@ -92,10 +93,10 @@ impl CorpusCounts {
             let unit = evidence.unit;
             format!(
                 "provable in {unit} at 95 % by a guard without an error (copies count once): recall >= {} ({} in {}), wrong alarms <= {} {} ({} clean {unit} in {})",
-                percent(evidence.recall()),
+                percent(evidence.provable_recall()),
                 several(evidence.loops, "loop"),
                 several(*loops, "group"),
-                number(evidence.rate(), 2),
+                number(evidence.provable_rate(), 2),
                 per(unit),
                 count(evidence.exposure),
                 several(*clean, "group"),
@@ -109,21 +110,21 @@ impl CorpusCounts {
         let units = self.units.iter().map(|(evidence, loops, clean)| {
             let counts = json!({
                 "loops": evidence.loops, "loop_groups": loops, "clean": evidence.clean, "clean_groups": clean,
-                "exposure": evidence.exposure, "provable_recall": evidence.recall(),
-                format!("provable_{}", wrong_rate(evidence.unit).name): evidence.rate(),
+                "exposure": evidence.exposure, "provable_recall": evidence.provable_recall(),
+                format!("provable_{}", wrong_rate(evidence.unit).name): evidence.provable_rate(),
             });
             (evidence.unit.name().to_owned(), counts)
         });
         json!({
             "groups": self.groups, "models": self.models, "chars": self.chars, "calls": self.calls, "turns": self.turns,
-            "loops": self.class(Some(Class::Loop)), "clean": self.class(Some(Class::Clean)),
-            "transient": self.class(Some(Class::Transient)), "faults": self.class(Some(Class::Fault)),
-            "unlabelled": self.class(None), "units": units.collect::<Map<_, _>>(),
+            "loops": self.class_count(Some(Class::Loop)), "clean": self.class_count(Some(Class::Clean)),
+            "transient": self.class_count(Some(Class::Transient)), "faults": self.class_count(Some(Class::Fault)),
+            "unlabelled": self.class_count(None), "units": units.collect::<Map<_, _>>(),
         })
     }
 }
 
-/// Formats a count like `, 3 calls`. Empty for zero.
+/// Formats a count as `, 3 calls`, or as an empty string for 0.
 fn format_count(n: u64, what: &str) -> String {
     match n {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! Near-duplicate transcripts: across splits, across groups, and inside a group.
+//! The checks for near-duplicate transcripts: across splits, across groups, and inside a group.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -7,93 +7,98 @@ use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, clusters, find_p
 use deadloop_replay::{Interruption, each};
 use deadloop_score::Case;
 
-use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity, TranscriptFindings};
+use super::{
+    CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity, TranscriptFindings,
+};
 use crate::failure::{Code, RunResult};
 use crate::host::{Host, watched};
 use crate::words;
 
-pub(super) static ACROSS_SPLITS: CorpusCheck = CorpusCheck {
+pub(super) static SPLIT_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-splits",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several splits",
     why: "a setting is tested on a text that it was tuned on",
     advice: CheckAdvice::Plain("put them into one split, or keep one of each"),
-    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Splits)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Splits)),
 };
 
-pub(super) static ACROSS_GROUPS: CorpusCheck = CorpusCheck {
+pub(super) static GROUP_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-across-groups",
     severity: Severity::Warning,
     title: "near-duplicate transcripts in several groups",
     why: "folds separate groups. A text in two groups can be in both the choice and the test, and intervals count it as independent evidence",
     advice: CheckAdvice::Plain("give them one group, or keep one of each"),
-    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Groups)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Groups)),
 };
 
-pub(super) static IN_A_GROUP: CorpusCheck = CorpusCheck {
+pub(super) static IN_GROUP_DUPLICATES: CorpusCheck = CorpusCheck {
     name: "near-duplicates-in-a-group",
     severity: Severity::Note,
     title: "near-duplicate transcripts inside a group",
     why: "every rate counts the text several times; folds and intervals do not",
     advice: CheckAdvice::Plain("keep one of each, unless production repeats it as often"),
-    find: Find::Corpus(|seen| find_duplicates(seen, Spread::Nothing)),
+    find: CheckFn::Corpus(|seen| find_duplicates(seen, Boundary::Nothing)),
 };
 
-/// The minimum likeness at which two texts count as one.
-const ALIKE: f64 = 0.8;
-/// The minimum likeness by sketch at which the texts themselves are compared. It is below [`ALIKE`], since a sketch may
+/// The minimum likeness of near-duplicates, from 0 to 1.
+const MIN_LIKENESS: f64 = 0.8;
+/// The minimum likeness of sketches at which the texts are compared. It is below [`MIN_LIKENESS`], since a sketch may
 /// underestimate.
-const WORTH_A_LOOK: f64 = 0.65;
-/// The minimum number of chars of a compared text: shorter ones are alike by chance ("42").
-const LEAST_CHARS: u64 = 200;
-/// The maximum number of transcripts of a cluster that are named.
-const NAMED: usize = 4;
+const MIN_SKETCH_LIKENESS: f64 = 0.65;
+/// The minimum number of chars of a compared text. Shorter texts are alike by chance ("42").
+const MIN_COMPARED_CHARS: u64 = 200;
+/// The maximum number of transcripts to name in a finding.
+const MAX_NAMED: usize = 4;
 
-/// Returns the sketch of a transcript that is long enough to have one.
-pub(super) fn sketch(entry: &Entry, case: &Case) -> Option<Sketch> {
+/// Returns the sketch of a transcript. `None` if the transcript is too short.
+pub(super) fn sketch_if_long(entry: &Entry, case: &Case) -> Option<Sketch> {
     let length = case.timeline.length();
-    let long = length.reasoning.0 + length.answer.0 >= LEAST_CHARS;
+    let long = length.reasoning.0 + length.answer.0 >= MIN_COMPARED_CHARS;
     long.then(|| Sketch::from_transcript(&entry.transcript))
         .flatten()
 }
 
-/// Finds the near-duplicates among the cases: first by their sketches, then by their texts, for which the corpus is
-/// read again.
+/// Finds the near-duplicates among the cases. Cases with similar sketches are compared by their texts, for which the
+/// corpus is read again. Takes the sketches out of `checked`.
 pub(super) fn near_duplicates(
     corpus: &Corpus,
     cases: &[Case],
-    glances: &mut [TranscriptFindings],
+    checked: &mut [TranscriptFindings],
     host: &dyn Host,
 ) -> RunResult<Vec<Cluster>> {
-    let mut sketches: Vec<Option<Sketch>> = glances.iter_mut().map(|g| g.sketch.take()).collect();
+    let mut sketches: Vec<Option<Sketch>> = checked.iter_mut().map(|g| g.sketch.take()).collect();
     let estimate = |a: usize, b: usize| match (&sketches[a], &sketches[b]) {
         (Some(a), Some(b)) => a.likeness(b),
         _ => 0.0,
     };
-    let likely = find_pairs(&sketches, WORTH_A_LOOK, estimate);
-    let worth: BTreeSet<usize> = likely.iter().flat_map(|p| [p.first, p.second]).collect();
-    if worth.is_empty() {
+    let likely = find_pairs(&sketches, MIN_SKETCH_LIKENESS, estimate);
+    let candidates: BTreeSet<usize> = likely.iter().flat_map(|p| [p.first, p.second]).collect();
+    if candidates.is_empty() {
         return Ok(Vec::new());
     }
-    let texts = texts(corpus, cases, &worth, host)?;
+    let texts = read_shingles(corpus, cases, &candidates, host)?;
     let exact = |a: usize, b: usize| match (texts.get(&a), texts.get(&b)) {
         (Some(a), Some(b)) => a.likeness(b),
         _ => 0.0,
     };
     for (place, sketch) in sketches.iter_mut().enumerate() {
-        sketch.take_if(|_| !worth.contains(&place));
+        sketch.take_if(|_| !candidates.contains(&place));
     }
-    Ok(clusters(cases.len(), &find_pairs(&sketches, ALIKE, exact)))
+    Ok(clusters(
+        cases.len(),
+        &find_pairs(&sketches, MIN_LIKENESS, exact),
+    ))
 }
 
-/// Reads the texts of the cases with the indices `worth`, as shingles.
-fn texts(
+/// Reads the texts of the candidate cases, as shingles by case index.
+fn read_shingles(
     corpus: &Corpus,
     cases: &[Case],
-    worth: &BTreeSet<usize>,
+    candidates: &BTreeSet<usize>,
     host: &dyn Host,
 ) -> RunResult<BTreeMap<usize, Shingles>> {
-    let ids: HashMap<&str, usize> = worth.iter().map(|i| (&*cases[*i].id, *i)).collect();
+    let ids: HashMap<&str, usize> = candidates.iter().map(|i| (&*cases[*i].id, *i)).collect();
     let read = |entry: Result<Entry, _>, _| {
         let transcript = entry.ok()?.transcript;
         let place = *ids.get(transcript.id.as_str())?;
@@ -102,7 +107,7 @@ fn texts(
     let mut texts = BTreeMap::new();
     watched(host, "comparing", |watch| {
         each(corpus, watch, read, |found| {
-            // Of two transcripts with one id the first counts.
+            // If two transcripts have the same id, the first counts.
             if let Some((place, shingles)) = found {
                 texts.entry(place).or_insert(shingles);
             }
@@ -113,49 +118,49 @@ fn texts(
     Ok(texts)
 }
 
-/// The worst boundary that a cluster crosses.
+/// The widest boundary that a cluster of near-duplicates crosses.
 #[derive(PartialEq)]
-enum Spread {
+enum Boundary {
     Splits,
     Groups,
     Nothing,
 }
 
-fn spread(cases: &[Case], cluster: &Cluster) -> Spread {
+fn widest_boundary(cases: &[Case], cluster: &Cluster) -> Boundary {
     let members = || cluster.members.iter().map(|i| &cases[*i]);
     let splits: BTreeSet<&str> = members().filter_map(|c| c.split.as_deref()).collect();
     let groups: BTreeSet<&str> = members().map(Case::cluster).collect();
     match (splits.len(), groups.len()) {
-        (2.., _) => Spread::Splits,
-        (_, 2..) => Spread::Groups,
-        _ => Spread::Nothing,
+        (2.., _) => Boundary::Splits,
+        (_, 2..) => Boundary::Groups,
+        _ => Boundary::Nothing,
     }
 }
 
-fn find_duplicates(seen: &CheckSeen, wanted: Spread) -> Vec<Finding> {
+fn find_duplicates(seen: &CheckedCorpus, wanted: Boundary) -> Vec<Finding> {
     let clusters = seen.clusters.iter();
-    let clusters = clusters.filter(|cluster| spread(&seen.cases, cluster) == wanted);
+    let clusters = clusters.filter(|cluster| widest_boundary(&seen.cases, cluster) == wanted);
     clusters
-        .map(|cluster| finding(seen, cluster, &wanted))
+        .map(|cluster| new_finding(seen, cluster, &wanted))
         .collect()
 }
 
-fn finding(seen: &CheckSeen, cluster: &Cluster, spread: &Spread) -> Finding {
+fn new_finding(seen: &CheckedCorpus, cluster: &Cluster, spread: &Boundary) -> Finding {
     let cases: Vec<&Case> = cluster.members.iter().map(|i| &seen.cases[*i]).collect();
     let set = |of: fn(&Case) -> &str| -> BTreeSet<&str> { cases.iter().map(|c| of(c)).collect() };
     let among = match spread {
-        Spread::Splits => {
+        Boundary::Splits => {
             let splits = set(|c| c.split.as_deref().unwrap_or("none"));
             format!(
                 "in {}",
                 splits.into_iter().collect::<Vec<_>>().join(" and ")
             )
         }
-        Spread::Groups => format!("in {} groups", set(Case::cluster).len()),
-        Spread::Nothing => format!("of group {:?}", cases[0].cluster()),
+        Boundary::Groups => format!("in {} groups", set(Case::cluster).len()),
+        Boundary::Nothing => format!("of group {:?}", cases[0].cluster()),
     };
-    let others = cases.iter().skip(1).take(NAMED).map(|c| &*c.id);
-    let more = cases.len().saturating_sub(1 + NAMED);
+    let others = cases.iter().skip(1).take(MAX_NAMED).map(|c| &*c.id);
+    let more = cases.len().saturating_sub(1 + MAX_NAMED);
     let mut what = format!(
         "{} transcripts {among}, {} alike or more: also {}",
         cases.len(),

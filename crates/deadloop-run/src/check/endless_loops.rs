@@ -1,8 +1,8 @@
-//! Loops labelled as endless, in streams that ended by themselves.
+//! The check for loops labelled as endless in streams that ended by themselves.
 
 use deadloop_score::{Class, Span};
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 use deadloop_score::proposals::BY_ITSELF;
 
@@ -14,13 +14,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "label them transient or clean, or give the loop an `end`; keep the label where the recording was cut",
     ),
-    find: Find::Text(ended_by_itself),
+    find: CheckFn::Text(find_finished_loop),
 };
 
-fn ended_by_itself(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let reason = exhibit.entry.transcript.finish_reason()?;
+fn find_finished_loop(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let reason = checked_text.entry.transcript.finish_reason()?;
     let open = |span: &&Span| span.class == Class::Loop && span.open;
-    let span = exhibit.case.truth.as_ref()?.spans.iter().find(open)?;
+    let span = checked_text.case.truth.as_ref()?.spans.iter().find(open)?;
     BY_ITSELF.contains(&reason).then(|| {
         format!(
             "it loops to the end of the text, {} chars, and the stream ended with {reason:?}",

@@ -1,4 +1,4 @@
-//! Label counts, and the best result they can prove.
+//! [`LabelEvidence`]: label counts, and the best result that they can prove.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +7,20 @@ use deadloop_score::{Case, Class, poisson_upper, proportion_lower};
 
 use crate::words::{self, several};
 
-/// The probability that a claim is wrong.
+/// The probability that a proven result is wrong.
 const ALPHA: f64 = 0.05;
-/// The minimum number of loops that can show a recall of three in four, if all are found.
-const LEAST_LOOPS: u64 = 11;
+/// The minimum number of loops that can prove a recall of three in four, if all are found.
+const MIN_LOOPS: u64 = 11;
 
-/// Returns the minimum number of clean units that can, without a wrong alarm, rule out ten times the default limit of
-/// `tune`.
-fn least_clean(unit: Unit) -> u64 {
+/// Returns the minimum clean length that can, without a wrong alarm, rule out ten times the default limit of `tune`.
+fn min_clean_exposure(unit: Unit) -> u64 {
     match unit {
         Unit::Chars => 300_000,
         _ => 1_500,
     }
 }
 
-/// Returns the exposure that rates of wrong alarms refer to: a million chars, a thousand calls or turns.
+/// Returns the length to which rates of wrong alarms refer: a million chars, or a thousand calls or turns.
 fn rate_base(unit: Unit) -> f64 {
     match unit {
         Unit::Chars => 1e6,
@@ -34,16 +33,16 @@ fn rate_base(unit: Unit) -> f64 {
 pub(crate) struct LabelEvidence {
     /// The unit of the counts.
     pub(crate) unit: Unit,
-    /// Transcripts that loop.
+    /// Number of transcripts that loop.
     pub(crate) loops: u64,
-    /// Clean transcripts.
+    /// Number of clean transcripts.
     pub(crate) clean: u64,
-    /// The length of the clean transcripts, in units.
+    /// The total length of the clean transcripts, in units.
     pub(crate) exposure: u64,
 }
 
 impl LabelEvidence {
-    /// Counts the given cases. Copies count once.
+    /// Counts the labels of cases in a unit. Copies count once.
     pub(crate) fn from_cases<'a>(cases: impl IntoIterator<Item = &'a Case>, unit: Unit) -> Self {
         let mut evidence = Self {
             unit,
@@ -58,7 +57,7 @@ impl LabelEvidence {
         evidence
     }
 
-    /// Adds a case.
+    /// Counts a case by its label.
     fn add(&mut self, case: &Case) {
         match case.class_in(self.unit) {
             Some(Class::Loop) => self.loops += 1,
@@ -71,52 +70,52 @@ impl LabelEvidence {
     }
 
     /// Returns the clean length in millions of chars, or in thousands of calls or turns.
-    pub(crate) fn clean_many(self) -> f64 {
+    pub(crate) fn clean_rate_units(self) -> f64 {
         self.exposure as f64 / rate_base(self.unit)
     }
 
-    /// Returns the number of labelled transcripts, loops and clean ones.
+    /// Returns the number of loops and clean transcripts.
     pub(crate) fn labelled(self) -> u64 {
         self.loops + self.clean
     }
 
-    /// Returns the greatest recall that can be shown at 95 % if every loop is found.
-    pub(crate) fn recall(self) -> Option<f64> {
+    /// Returns the greatest recall that can be proven at 95 % if every loop is found. `None` without loops.
+    pub(crate) fn provable_recall(self) -> Option<f64> {
         proportion_lower(self.loops, self.loops, ALPHA)
     }
 
-    /// Returns the smallest rate of wrong alarms, per million chars or per thousand calls or turns, that can be shown
+    /// Returns the smallest rate of wrong alarms, per million chars or per thousand calls or turns, that can be proven
     /// at 95 % if there is no wrong alarm. `None` without clean text.
-    pub(crate) fn rate(self) -> Option<f64> {
-        (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_many())
+    pub(crate) fn provable_rate(self) -> Option<f64> {
+        (self.exposure > 0).then(|| poisson_upper(0, ALPHA) / self.clean_rate_units())
     }
 
-    /// Describes what too few loops cannot show.
-    pub(crate) fn few_loops(self) -> Option<String> {
-        let found = match self.recall() {
+    /// Describes what too few loops cannot prove. `None` if there are enough.
+    pub(crate) fn lack_of_loops(self) -> Option<String> {
+        let found = match self.provable_recall() {
             None => "no loop: recall and delay cannot be told".to_owned(),
-            Some(recall) => format!(
+            Some(provable_recall) => format!(
                 "{}: even if every one is found, a recall of {} is the most that can be shown at 95 %",
                 several(self.loops, "loop"),
-                words::percent(Some(recall)),
+                words::percent(Some(provable_recall)),
             ),
         };
-        (self.loops < LEAST_LOOPS).then_some(found)
+        (self.loops < MIN_LOOPS).then_some(found)
     }
 
-    /// Describes what too little clean text cannot show.
-    pub(crate) fn few_clean(self) -> Option<String> {
+    /// Describes what too little clean text cannot prove. `None` if there is enough.
+    pub(crate) fn lack_of_clean(self) -> Option<String> {
         let unit = self.unit;
-        let found = match self.rate() {
+        let found = match self.provable_rate() {
             None => format!("no clean {unit}: wrong alarms cannot be told"),
-            Some(rate) => format!(
-                "{} clean {unit} in {}: even without a wrong alarm, {rate:.1} {} is the least that can be shown at 95 %",
+            Some(provable_rate) => format!(
+                "{} clean {unit} in {}: even without a wrong alarm, {provable_rate:.1} {} is the least that can be shown at 95 %",
                 words::count(self.exposure),
                 several(self.clean, "transcript"),
                 words::per(unit),
             ),
         };
-        (self.exposure < least_clean(unit)).then_some(found)
+        (self.exposure < min_clean_exposure(unit)).then_some(found)
     }
 }
 
@@ -134,22 +133,25 @@ mod tests {
         };
         assert!(
             enough
-                .recall()
+                .provable_recall()
                 .is_some_and(|recall| (0.90..0.91).contains(&recall))
         );
         assert!(
             enough
-                .rate()
+                .provable_rate()
                 .is_some_and(|rate| (0.99..1.0).contains(&rate))
         );
-        assert_eq!((enough.few_loops(), enough.few_clean()), (None, None));
+        assert_eq!(
+            (enough.lack_of_loops(), enough.lack_of_clean()),
+            (None, None)
+        );
         let few = LabelEvidence {
             loops: 7,
             clean: 1,
             exposure: 30_000,
             unit: Unit::Chars,
         };
-        let (loops, clean) = (few.few_loops(), few.few_clean());
+        let (loops, clean) = (few.lack_of_loops(), few.lack_of_clean());
         assert!(loops.is_some_and(|text| text.starts_with("7 loops: ") && text.contains("65.2 %")));
         assert!(clean.is_some_and(|text| text.contains("99.9 per Mchar")));
         let calls = LabelEvidence {
@@ -157,12 +159,15 @@ mod tests {
             exposure: 1_400,
             ..few
         };
-        let lacks = calls.few_clean().unwrap_or_default();
+        let lacks = calls.lack_of_clean().unwrap_or_default();
         assert!(
             lacks.contains("1,400 clean calls") && lacks.contains("2.1 per kcall"),
             "{lacks}"
         );
         let nothing = LabelEvidence::default();
-        assert_eq!((nothing.recall(), nothing.rate()), (None, None));
+        assert_eq!(
+            (nothing.provable_recall(), nothing.provable_rate()),
+            (None, None)
+        );
     }
 }

@@ -1,6 +1,6 @@
-//! Problems that keep a corpus from being scored.
+//! The check for problems that keep a corpus from being scored.
 
-use super::{CheckAdvice, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CorpusCheck, Finding, Severity};
 use crate::option::ON_BAD;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -12,7 +12,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
         "fix each line, or leave them out, counted and listed",
         ON_BAD,
     ),
-    find: Find::Corpus(|seen| {
+    find: CheckFn::Corpus(|seen| {
         let problems = seen.problems.iter().map(|problem| Finding {
             place: Some(problem.place.clone()),
             transcripts: Vec::new(),

@@ -1,8 +1,8 @@
-//! Transcripts without a label, a group, a split or chunk times.
+//! The checks for transcripts without a label, a group, a split or chunk times.
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::option::CHUNKS;
 use crate::words;
 
@@ -12,9 +12,9 @@ pub(super) static UNLABELLED: CorpusCheck = CorpusCheck {
     title: "transcripts without a label, or with the label unsure",
     why: "they are counted but not scored; if they are not a random sample, the scores are biased",
     advice: CheckAdvice::Plain("propose labels with deadloop label"),
-    find: Find::Corpus(|seen| {
+    find: CheckFn::Corpus(|seen| {
         let unknown = |case: &Case| matches!(case.class(), None | Some(Class::Unsure));
-        gap(seen, unknown, "are not scored")
+        find_gap(seen, unknown, "are not scored")
     }),
 };
 
@@ -24,7 +24,7 @@ pub(super) static UNGROUPED: CorpusCheck = CorpusCheck {
     title: "transcripts without a group",
     why: "each is a group of its own, so answers to one prompt can be in several folds, and intervals are too narrow",
     advice: CheckAdvice::Plain("set `group`, usually to the id of the prompt"),
-    find: Find::Corpus(|seen| gap(seen, |case| case.group.is_none(), "have no group")),
+    find: CheckFn::Corpus(|seen| find_gap(seen, |case| case.group.is_none(), "have no group")),
 };
 
 pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
@@ -33,9 +33,9 @@ pub(super) static UNSPLIT: CorpusCheck = CorpusCheck {
     title: "transcripts in no split",
     why: "no split selects them, so they are in neither the choice nor the test",
     advice: CheckAdvice::Plain("add their rows to splits.csv"),
-    find: Find::Corpus(|seen| {
+    find: CheckFn::Corpus(|seen| {
         let splits = seen.cases.iter().any(|case| case.split.is_some());
-        gap(
+        find_gap(
             seen,
             |case| splits && case.split.is_none(),
             "are in no split",
@@ -52,13 +52,13 @@ pub(super) static UNTIMED: CorpusCheck = CorpusCheck {
         "record t_ms with every chunk, or replay in chunks of N chars",
         CHUNKS,
     ),
-    find: Find::Corpus(|seen| gap(seen, |case| !case.timed, "have no times")),
+    find: CheckFn::Corpus(|seen| find_gap(seen, |case| !case.timed, "have no times")),
 };
 
-/// Counts the cases with a gap, and reports the first.
-fn gap(seen: &CheckSeen, has: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
+/// Returns a finding on the first case with a gap, with the number of such cases. Empty without such a case.
+fn find_gap(seen: &CheckedCorpus, has_gap: impl Fn(&Case) -> bool, what: &str) -> Vec<Finding> {
     let found: Vec<usize> = (0..seen.cases.len())
-        .filter(|i| has(&seen.cases[*i]))
+        .filter(|i| has_gap(&seen.cases[*i]))
         .collect();
     let Some(first) = found.first() else {
         return Vec::new();

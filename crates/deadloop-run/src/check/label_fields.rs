@@ -1,9 +1,9 @@
-//! Fields unknown to deadloop in labels inside transcripts.
+//! The check for unknown fields of labels inside transcripts.
 
 use deadloop_score::LABEL_COLUMNS;
 use serde_json::Value;
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "label-fields",
@@ -11,11 +11,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "unknown fields of labels",
     why: "they are kept but not read, so a misspelt `earliest` or `end` has no effect",
     advice: CheckAdvice::Plain("correct the misspelt ones; fields for other tools can stay"),
-    find: Find::Text(unknown_fields),
+    find: CheckFn::Text(find_unknown_field),
 };
 
-fn unknown_fields(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let labels = exhibit.entry.labels.as_ref()?.as_array()?.iter();
+fn find_unknown_field(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let labels = checked_text.entry.labels.as_ref()?.as_array()?.iter();
     let mut names = labels
         .filter_map(Value::as_object)
         .flat_map(|label| label.keys());

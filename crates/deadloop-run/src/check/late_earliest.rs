@@ -1,6 +1,6 @@
-//! Labels whose `earliest` lies after their onset.
+//! The check for labels whose `earliest` is after their onset.
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "late-earliest",
@@ -10,11 +10,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "remove it, or set it to the second of the near-copies before the onset",
     ),
-    find: Find::Text(late_earliest),
+    find: CheckFn::Text(find_late_earliest),
 };
 
-fn late_earliest(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let spans = &exhibit.case.truth.as_ref()?.spans;
+fn find_late_earliest(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let spans = &checked_text.case.truth.as_ref()?.spans;
     let span = spans.iter().find(|span| span.earliest > span.onset)?;
     Some(format!(
         "earliest is {}, the onset {}, in {}",

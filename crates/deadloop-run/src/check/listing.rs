@@ -1,4 +1,4 @@
-//! Findings as text for the terminal.
+//! Formats findings as text for the terminal.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use crate::option::ALL;
 use crate::visible::visible;
 use crate::words::count;
 
-/// The maximum number of findings of a kind that are shown without `--all`.
-const SHOWN: usize = 5;
+/// The maximum number of findings of a check shown without `--all`.
+const MAX_SHOWN: usize = 5;
 
-fn style(severity: Severity, coloured: bool) -> Style {
+fn severity_style(severity: Severity, coloured: bool) -> Style {
     let colour = match severity {
         Severity::Error => AnsiColor::Red,
         Severity::Warning => AnsiColor::Yellow,
@@ -25,11 +25,12 @@ fn style(severity: Severity, coloured: bool) -> Style {
     }
 }
 
-/// Lists each kind of finding under its heading: its importance, the remedy, and the first few or all findings.
-pub(super) fn listing(answer: &CheckAnswer, all: bool, coloured: bool) -> String {
+/// Formats the findings of each check under a heading, with the reason and the remedy. Without `all`, only the first
+/// few findings are shown.
+pub(super) fn list_findings(answer: &CheckAnswer, all: bool, coloured: bool) -> String {
     let mut text = String::new();
     for (check, findings) in &answer.findings {
-        let style = style(check.severity, coloured);
+        let style = severity_style(check.severity, coloured);
         let bold = if coloured {
             Style::new().bold()
         } else {
@@ -42,7 +43,7 @@ pub(super) fn listing(answer: &CheckAnswer, all: bool, coloured: bool) -> String
             count(findings.len() as u64),
             check.name,
         );
-        let shown = if all { findings.len() } else { SHOWN };
+        let shown = if all { findings.len() } else { MAX_SHOWN };
         let rest = findings.len().saturating_sub(shown);
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -51,18 +52,18 @@ pub(super) fn listing(answer: &CheckAnswer, all: bool, coloured: bool) -> String
             check.why, check.advice
         );
         for finding in findings.iter().take(shown) {
-            let _ = writeln!(text, "     {}", line(finding));
+            let _ = writeln!(text, "     {}", format_finding(finding));
         }
         if rest > 0 {
             let _ = writeln!(text, "     … and {} more ({ALL})", count(rest as u64));
         }
         text.push('\n');
     }
-    text + &summary(answer)
+    text + &format_totals(answer)
 }
 
 /// Formats a finding as `where: transcript: what`, without unknown parts.
-fn line(finding: &Finding) -> String {
+fn format_finding(finding: &Finding) -> String {
     let place = finding.place.as_ref().map(ToString::to_string);
     let transcript = place.as_ref().and(finding.transcripts.first().cloned());
     let parts = [place, transcript, Some(finding.what.clone())];
@@ -70,7 +71,7 @@ fn line(finding: &Finding) -> String {
 }
 
 /// Formats the number of findings of each severity.
-fn summary(answer: &CheckAnswer) -> String {
+fn format_totals(answer: &CheckAnswer) -> String {
     let of = |severity: Severity| {
         let n = answer.number(severity);
         let s = if n == 1 { "" } else { "s" };

@@ -1,7 +1,7 @@
-//! Checks of a corpus: its errors, and causes of misleading figures.
+//! [`check`]: checks a corpus for errors and for causes of misleading figures.
 //!
-//! Each kind of finding is an entry of `CHECKS`, with why it matters and what to do about it. To add one, add a file
-//! beside this one with an `ENTRY`, and three lines here.
+//! Each check is an entry of `CHECKS`, with the reason why it matters and the remedy. To add a check, add a file beside
+//! this one with an `ENTRY`, and three lines here.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -47,12 +47,12 @@ pub use answer::{CheckAnswer, CheckOptions, check};
 pub use claims::{ClaimVerdict, JudgedClaim};
 pub use counts::CorpusCounts;
 
-/// The registry, worst first.
+/// The registry of checks, the most severe first.
 static CHECKS: [&CorpusCheck; 25] = [
     &fatal_problems::ENTRY,
     &split_groups::ENTRY,
-    &duplicates::ACROSS_SPLITS,
-    &duplicates::ACROSS_GROUPS,
+    &duplicates::SPLIT_DUPLICATES,
+    &duplicates::GROUP_DUPLICATES,
     &counted_once::ENTRY,
     &onset::ENTRY,
     &lead_in::ENTRY,
@@ -60,15 +60,15 @@ static CHECKS: [&CorpusCheck; 25] = [
     &clean::ENTRY,
     &endless_loops::ENTRY,
     &clock::ENTRY,
-    &pairs::UNPAIRED,
-    &too_few::FOR_A_CLAIM,
-    &too_few::FOR_A_MODEL,
+    &pairs::UNPAIRED_CALLS,
+    &too_few::FEW_LABELS,
+    &too_few::FEW_MODEL_LABELS,
     &one_class::ENTRY,
-    &duplicates::IN_A_GROUP,
+    &duplicates::IN_GROUP_DUPLICATES,
     &wordless::ENTRY,
     &numbers::ENTRY,
     &label_fields::ENTRY,
-    &pairs::UNSAID,
+    &pairs::INCOMPLETE_CALLS,
     &order::ENTRY,
     &gaps::UNLABELLED,
     &gaps::UNGROUPED,
@@ -79,35 +79,35 @@ static CHECKS: [&CorpusCheck; 25] = [
 deadloop_detect::words! {
     /// The severity of a finding.
     pub enum Severity {
-        /// A corpus that cannot be scored.
+        /// The corpus cannot be scored.
         Error = "error",
-        /// A cause of wrong figures.
+        /// Figures may be wrong.
         Warning = "warning",
-        /// A limit of what the figures can show.
+        /// Figures are limited in what they can prove.
         Note = "note",
     }
 }
 
-/// A kind of finding.
+/// A check, which reports one kind of finding.
 pub struct CorpusCheck {
     /// The name in `--json`.
     pub name: &'static str,
     /// The severity of its findings.
     pub severity: Severity,
-    /// The findings as a heading.
+    /// The heading of the findings.
     pub title: &'static str,
     /// The reason why a finding of this kind makes figures misleading.
     pub why: &'static str,
     /// The advice to the user.
     pub advice: CheckAdvice,
-    find: Find,
+    find: CheckFn,
 }
 
-/// The advice of a check.
+/// The advice of a check to the user.
 pub enum CheckAdvice {
-    /// Advice alone.
+    /// Advice without an option.
     Plain(&'static str),
-    /// Advice with the option that follows it.
+    /// Advice with an option that implements it.
     With(&'static str, RunOption),
 }
 
@@ -120,28 +120,28 @@ impl Display for CheckAdvice {
     }
 }
 
-/// The input of a check.
-enum Find {
-    /// A function of one transcript with its text, on any thread.
+/// The function of a check, by its input.
+enum CheckFn {
+    /// A function of one transcript with its text, called on any thread.
     Text(fn(&CheckedTranscript<'_>) -> Option<String>),
     /// A function of the whole corpus, without texts.
-    Corpus(fn(&CheckSeen) -> Vec<Finding>),
+    Corpus(fn(&CheckedCorpus) -> Vec<Finding>),
 }
 
-/// A finding of a check.
+/// A single finding of a check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finding {
-    /// The file and line, if there is one.
+    /// The file and line of the transcript, if the finding has one.
     pub place: Option<Place>,
-    /// The ids of the transcripts concerned; may be empty.
+    /// The ids of the transcripts concerned, possibly none.
     pub transcripts: Vec<String>,
-    /// The description.
+    /// The description of the finding.
     pub what: String,
 }
 
 impl Finding {
     /// Returns the finding of a check as a JSON object.
-    fn json(&self, check: &CorpusCheck) -> Value {
+    fn to_json(&self, check: &CorpusCheck) -> Value {
         let place = self.place.as_ref();
         json!({
             "check": check.name, "severity": check.severity.name(),
@@ -152,7 +152,7 @@ impl Finding {
     }
 
     /// Creates a finding about no particular transcript.
-    fn general(what: String) -> Self {
+    fn without_transcript(what: String) -> Self {
         Self {
             what,
             ..Self::default()
@@ -160,11 +160,12 @@ impl Finding {
     }
 }
 
-/// A transcript with its text and its label.
+/// A transcript under check, with its text and its label.
 struct CheckedTranscript<'a> {
     entry: &'a Entry,
     case: &'a Case,
-    /// The reasoning, decoded only if a check reads it: chars take four times the memory of the text.
+    /// The chars of the reasoning, decoded only if a check reads them, since chars take four times the memory of the
+    /// text.
     reasoning: OnceCell<Vec<char>>,
     answer: OnceCell<Vec<char>>,
 }
@@ -172,30 +173,30 @@ struct CheckedTranscript<'a> {
 impl CheckedTranscript<'_> {
     /// Returns the text of a channel. Empty for a channel that is not text.
     fn text(&self, channel: Channel) -> &[char] {
-        let said = &self.entry.transcript;
+        let text = &self.entry.transcript;
         match channel {
             Channel::Reasoning => self
                 .reasoning
-                .get_or_init(|| said.reasoning().chars().collect()),
-            Channel::Answer => self.answer.get_or_init(|| said.answer().chars().collect()),
+                .get_or_init(|| text.reasoning().chars().collect()),
+            Channel::Answer => self.answer.get_or_init(|| text.answer().chars().collect()),
             Channel::Arguments | Channel::Tools | Channel::Turns => &[],
         }
     }
 }
 
-/// The findings and the sketch of one transcript.
+/// The findings on one transcript, and its sketch.
 struct TranscriptFindings {
     place: Place,
     sketch: Option<Sketch>,
-    /// The findings of the text checks, by their index in the registry.
+    /// The findings of the text checks, by the index of the check in the registry.
     found: BTreeMap<usize, String>,
-    /// The chars of the texts with recorded tokens, and the tokens.
-    counted: [u64; 2],
+    /// The number of chars in texts with recorded tokens, and the number of these tokens.
+    chars_and_tokens: [u64; 2],
 }
 
 /// Runs the text checks on one transcript.
 fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
-    let exhibit = CheckedTranscript {
+    let checked_text = CheckedTranscript {
         entry,
         case,
         reasoning: OnceCell::new(),
@@ -205,8 +206,8 @@ fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
         .iter()
         .enumerate()
         .filter_map(|(place, check)| match check.find {
-            Find::Text(find) => Some((place, find(&exhibit)?)),
-            Find::Corpus(_) => None,
+            CheckFn::Text(find) => Some((place, find(&checked_text)?)),
+            CheckFn::Corpus(_) => None,
         });
     let mut counted = [0, 0];
     for event in &entry.transcript.events {
@@ -217,42 +218,42 @@ fn check_texts(entry: &Entry, case: &Case) -> TranscriptFindings {
     }
     TranscriptFindings {
         place: entry.place.clone(),
-        sketch: duplicates::sketch(entry, case),
+        sketch: duplicates::sketch_if_long(entry, case),
         found: found.collect(),
-        counted,
+        chars_and_tokens: counted,
     }
 }
 
-/// The cases of a checked corpus, with the problems that were found.
-pub(crate) struct CheckSeen {
+/// The cases of a checked corpus, with the findings on them.
+pub(crate) struct CheckedCorpus {
     /// The cases of the corpus.
     pub cases: Vec<Case>,
-    /// The glance at each case.
-    glances: Vec<TranscriptFindings>,
+    /// The findings on each case.
+    checked: Vec<TranscriptFindings>,
     /// The problems that keep the corpus from being scored.
     pub problems: Vec<Problem>,
-    /// The near-duplicates, by the indices of their cases.
+    /// The clusters of near-duplicates, which hold case indices.
     clusters: Vec<Cluster>,
 }
 
-impl CheckSeen {
-    /// Creates a finding about one transcript.
+impl CheckedCorpus {
+    /// Creates a finding about the case with index `case`.
     fn finding_on(&self, case: usize, what: String) -> Finding {
         Finding {
-            place: Some(self.glances[case].place.clone()),
+            place: Some(self.checked[case].place.clone()),
             transcripts: vec![self.cases[case].id.to_string()],
             what,
         }
     }
 
-    /// Returns the chars in a token by language, of the texts with recorded tokens.
+    /// Returns the mean number of chars in a token by language, from texts with recorded tokens.
     fn chars_per_token(&self) -> BTreeMap<String, f64> {
         let mut sums = BTreeMap::<&str, [u64; 2]>::new();
-        for (case, glance) in self.cases.iter().zip(&self.glances) {
+        for (case, glance) in self.cases.iter().zip(&self.checked) {
             let lang = case.lang.as_deref().unwrap_or("unknown");
             let [chars, tokens] = sums.entry(lang).or_default();
-            *chars += glance.counted[0];
-            *tokens += glance.counted[1];
+            *chars += glance.chars_and_tokens[0];
+            *tokens += glance.chars_and_tokens[1];
         }
         sums.retain(|_, [_, tokens]| *tokens > 0);
         let ratio = |[chars, tokens]: [u64; 2]| chars as f64 / tokens as f64;
@@ -261,20 +262,20 @@ impl CheckSeen {
             .collect()
     }
 
-    /// Returns every finding, by check, in the order of the registry. Checks without a finding are left out.
+    /// Returns the findings of each check, in the order of the registry. Checks without a finding are left out.
     fn findings(&self) -> Vec<(&'static CorpusCheck, Vec<Finding>)> {
         let all = CHECKS.iter().enumerate().map(|(place, check)| {
             let findings = match check.find {
-                Find::Corpus(find) => find(self),
-                Find::Text(_) => self.of_texts(place),
+                CheckFn::Corpus(find) => find(self),
+                CheckFn::Text(_) => self.text_findings(place),
             };
             (*check, findings)
         });
         all.filter(|(_, findings)| !findings.is_empty()).collect()
     }
 
-    fn of_texts(&self, check: usize) -> Vec<Finding> {
-        let found = self.glances.iter().enumerate();
+    fn text_findings(&self, check: usize) -> Vec<Finding> {
+        let found = self.checked.iter().enumerate();
         let found = found.filter_map(|(case, glance)| Some((case, glance.found.get(&check)?)));
         found
             .map(|(case, what)| self.finding_on(case, what.clone()))
@@ -282,23 +283,24 @@ impl CheckSeen {
     }
 }
 
-/// Reads and checks a corpus. Possible near-duplicates are read a second time. The cases are in [`CheckSeen`].
+/// Reads and checks a corpus. Possible near-duplicates are read a second time. The cases are moved from the survey to
+/// the [`CheckedCorpus`].
 ///
 /// # Errors
 /// Returns an error if the corpus cannot be opened, the machine could not read all of it, or the host stopped it.
-fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckSeen)> {
+fn check_corpus(path: &Path, host: &dyn Host) -> RunResult<(CorpusSurvey, CheckedCorpus)> {
     let (corpus, mut faults) = Corpus::open_damaged(path).map_err(open_failure)?;
     if let Some(fault) = faults.iter().position(CorpusError::is_of_machine) {
         return Err(open_failure(faults.swap_remove(fault)));
     }
     let wanted = SurveyRequest::all(path, host);
-    let (mut surveyed, mut glances) = survey_with(corpus, wanted, check_texts)?;
+    let (mut surveyed, mut checked) = survey_with(corpus, wanted, check_texts)?;
     let cases = std::mem::take(&mut surveyed.cases);
-    let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut glances, host)?;
+    let clusters = duplicates::near_duplicates(&surveyed.corpus, &cases, &mut checked, host)?;
     let problems: Vec<Problem> = faults.into_iter().map(CorpusError::problem).collect();
-    let seen = CheckSeen {
+    let seen = CheckedCorpus {
         cases,
-        glances,
+        checked,
         problems: [problems, std::mem::take(&mut surveyed.problems)].concat(),
         clusters,
     };

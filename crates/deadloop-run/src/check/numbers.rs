@@ -1,11 +1,11 @@
-//! Loops whose copies differ in numbers that do not count on.
+//! The check for loops whose copies differ in numbers that do not count on.
 
 use deadloop_detect::Channel;
 use deadloop_finder::selection::find;
 use deadloop_finder::views::NumberChange;
 use deadloop_score::Class;
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words::count;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -14,15 +14,15 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "loop labels that rest on folded numbers",
     why: "the copies are alike only without their numbers, which do not count on: rows of a table or of a log look like that",
     advice: CheckAdvice::Plain("read them; label clean what was asked for"),
-    find: Find::Text(copies_of_data),
+    find: CheckFn::Text(find_copies_of_data),
 };
 
-fn copies_of_data(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    if exhibit.case.class() != Some(Class::Loop) {
+fn find_copies_of_data(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    if checked_text.case.class() != Some(Class::Loop) {
         return None;
     }
     Channel::TEXT.into_iter().find_map(|channel| {
-        let found = find(&exhibit.text(channel).iter().collect::<String>());
+        let found = find(&checked_text.text(channel).iter().collect::<String>());
         let last = found.spans.last().filter(|span| span.end.is_none())?;
         (last.numbers == NumberChange::Data).then(|| {
             format!(

@@ -1,10 +1,10 @@
-//! Models whose labels are all of one class.
+//! The check for models whose labels are all of one class.
 
 use std::collections::BTreeMap;
 
 use deadloop_score::{Case, Class};
 
-use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,10 +13,10 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "models with labels of only one class",
     why: "recall comes from some models and wrong alarms from others, so a detector that recognises a model seems to recognise loops. No setting can be chosen for such a model",
     advice: CheckAdvice::Plain("record the missing class of each model: loops, or healthy text"),
-    find: Find::Corpus(one_class),
+    find: CheckFn::Corpus(find_one_class),
 };
 
-fn one_class(seen: &CheckSeen) -> Vec<Finding> {
+fn find_one_class(seen: &CheckedCorpus) -> Vec<Finding> {
     let mut models: BTreeMap<&str, BTreeMap<Class, u64>> = BTreeMap::new();
     let scored = |case: &&Case| matches!(case.class(), Some(Class::Loop | Class::Clean));
     for case in seen.cases.iter().filter(scored) {
@@ -33,7 +33,7 @@ fn one_class(seen: &CheckSeen) -> Vec<Finding> {
         .collect();
     found.sort_by_key(|(model, _, n)| (std::cmp::Reverse(*n), *model));
     let what = |(model, class, n): (&str, Class, u64)| {
-        Finding::general(format!(
+        Finding::without_transcript(format!(
             "{model}: {} transcripts, all {}",
             words::count(n),
             class.name()

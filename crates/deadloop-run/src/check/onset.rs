@@ -1,7 +1,7 @@
-//! Onsets contradicted by the text.
+//! The check for onsets that the text contradicts.
 
 use super::copies::{ClaimedCopies, likeness};
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "onset-contradicted",
@@ -11,33 +11,33 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect them with deadloop explain; move the onset, or label them unsure",
     ),
-    find: Find::Text(contradiction),
+    find: CheckFn::Text(find_contradiction),
 };
 
-/// The minimum likeness to the first copy, from 0 to 1, at which a text counts as the second copy.
-const A_COPY: f64 = 0.5;
-/// The minimum number of chars that are compared: a copy of one char proves little.
-const LEAST_CHARS: usize = 40;
+/// The minimum likeness of a second copy to the first, from 0 to 1.
+const MIN_COPY_LIKENESS: f64 = 0.5;
+/// The minimum number of chars to compare. A copy of one char proves little.
+const MIN_COMPARED_CHARS: usize = 40;
 
-fn contradiction(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let spans = &exhibit.case.truth.as_ref()?.spans;
+fn find_contradiction(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let spans = &checked_text.case.truth.as_ref()?.spans;
     spans.iter().find_map(|span| {
-        let text = exhibit.text(span.channel);
+        let text = checked_text.text(span.channel);
         match ClaimedCopies::from_span(span, text.len()) {
             _ if text.is_empty() => None,
             Some(Err(what)) => Some(what),
-            Some(Ok(claim)) => no_copy(text, claim).or_else(|| copy_before(text, claim)),
+            Some(Ok(claim)) => missing_copy(text, claim).or_else(|| earlier_copy(text, claim)),
             None => None,
         }
     })
 }
 
-/// Reports a text at the onset that is unlike the first copy.
-fn no_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
-    let until = (claim.onset + claim.period.max(LEAST_CHARS)).min(claim.end);
+/// Describes a text at the onset that is unlike the first copy.
+fn missing_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
+    let until = (claim.onset + claim.period.max(MIN_COMPARED_CHARS)).min(claim.end);
     let first = &text[claim.start..claim.onset];
     let like = likeness(first, &text[claim.onset..until]);
-    (like < A_COPY).then(|| {
+    (like < MIN_COPY_LIKENESS).then(|| {
         format!(
             "no second copy starts at {}: the text there shares {:.0} % of the {} chars before it",
             claim.onset,
@@ -47,11 +47,11 @@ fn no_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
     })
 }
 
-/// Reports an exact copy right before the first copy.
-fn copy_before(text: &[char], claim: ClaimedCopies) -> Option<String> {
+/// Describes an exact copy directly before the first copy.
+fn earlier_copy(text: &[char], claim: ClaimedCopies) -> Option<String> {
     let before = claim.start.checked_sub(claim.period)?;
     let first = &text[claim.start..claim.onset];
-    let same = claim.period >= LEAST_CHARS && &text[before..claim.start] == first;
+    let same = claim.period >= MIN_COMPARED_CHARS && &text[before..claim.start] == first;
     same.then(|| {
         format!(
             "the second copy starts before {}: the {} chars of the first one are at {before} too",

@@ -1,8 +1,8 @@
-//! Messages of a run that are not in the order that chat APIs require.
+//! The check for messages of a run that are not in the order that chat APIs require.
 
 use deadloop_corpus::disorders;
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -13,11 +13,11 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect the listed events, and fix the converter that lost or moved the results",
     ),
-    find: Find::Text(order),
+    find: CheckFn::Text(find_disorder),
 };
 
-fn order(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let found = disorders(&exhibit.entry.transcript);
+fn find_disorder(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let found = disorders(&checked_text.entry.transcript);
     let found: Vec<_> = found
         .into_iter()
         .filter(|one| !one.kind.is_strict())

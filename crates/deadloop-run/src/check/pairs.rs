@@ -1,14 +1,14 @@
-//! Calls and results of runs that do not pair, or lack fields.
+//! The checks for calls and results that do not pair, or lack fields.
 
 use std::collections::{HashMap, HashSet};
 
 use deadloop_corpus::{Body, RecordedEvent};
 use serde_json::Value;
 
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
 
-pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
+pub(super) static UNPAIRED_CALLS: CorpusCheck = CorpusCheck {
     name: "unpaired",
     severity: Severity::Warning,
     title: "results without a call, second results, calls with the id of an open call",
@@ -16,35 +16,35 @@ pub(super) static UNPAIRED: CorpusCheck = CorpusCheck {
     advice: CheckAdvice::Plain(
         "inspect the recording: parts may be missing, or two runs may be mixed",
     ),
-    find: Find::Text(|exhibit| {
-        CallPairCounts::from_events(&exhibit.entry.transcript.events).describe_unpaired()
+    find: CheckFn::Text(|checked_text| {
+        CallPairCounts::from_events(&checked_text.entry.transcript.events).describe_unpaired()
     }),
 };
 
-pub(super) static UNSAID: CorpusCheck = CorpusCheck {
+pub(super) static INCOMPLETE_CALLS: CorpusCheck = CorpusCheck {
     name: "unsaid-of-calls",
     severity: Severity::Note,
     title: "calls without a result, arguments that are not JSON, results without a status",
     why: "guards on results skip a call without a result, compare broken arguments as text, and see no failure where none is recorded",
     advice: CheckAdvice::Plain("record `error` with each result; the rest may be true of the run"),
-    find: Find::Text(describe_open_calls),
+    find: CheckFn::Text(describe_open_calls),
 };
 
 /// The counts of unpaired and incomplete calls and results of a run.
 #[derive(Default)]
 struct CallPairCounts {
     /// Results whose id belongs to no call, or that come before any call.
-    strays: u64,
+    stray_results: u64,
     /// Further results of a call that already has one.
-    seconds: u64,
-    /// Calls whose id is that of a call without a result.
-    taken: u64,
+    second_results: u64,
+    /// Calls with the id of an earlier call that has no result yet.
+    reused_ids: u64,
     /// Calls without a result.
-    open: u64,
+    open_calls: u64,
     /// Calls whose arguments begin like JSON but do not parse.
-    broken: u64,
+    bad_json: u64,
     /// Results without the field `error`.
-    unknown: u64,
+    no_status: u64,
     results: u64,
 }
 
@@ -53,37 +53,37 @@ impl CallPairCounts {
         let mut found = Self::default();
         let mut open: HashMap<&str, u64> = HashMap::new();
         let mut answered: HashSet<&str> = HashSet::new();
-        let mut nameless = 0_u64;
+        let mut open_without_id = 0_u64;
         for event in events {
             match &event.body {
                 Body::ToolCall { id, arguments, .. } => {
-                    found.broken += u64::from(is_broken(arguments));
+                    found.bad_json += u64::from(is_broken(arguments));
                     match id {
-                        None => nameless += 1,
+                        None => open_without_id += 1,
                         Some(id) => {
                             let times = open.entry(id).or_default();
-                            found.taken += u64::from(*times > 0);
+                            found.reused_ids += u64::from(*times > 0);
                             *times += 1;
                         }
                     }
                 }
                 Body::ToolResult { id, error, .. } => {
                     found.results += 1;
-                    found.unknown += u64::from(error.is_none());
+                    found.no_status += u64::from(error.is_none());
                     match id {
-                        None if nameless == 0 => found.strays += 1,
-                        None => nameless -= 1,
-                        Some(id) => found.result(id, &mut open, &mut answered),
+                        None if open_without_id == 0 => found.stray_results += 1,
+                        None => open_without_id -= 1,
+                        Some(id) => found.count_result(id, &mut open, &mut answered),
                     }
                 }
                 _ => {}
             }
         }
-        found.open = nameless + open.values().sum::<u64>();
+        found.open_calls = open_without_id + open.values().sum::<u64>();
         found
     }
 
-    fn result<'a>(
+    fn count_result<'a>(
         &mut self,
         id: &'a str,
         open: &mut HashMap<&'a str, u64>,
@@ -94,17 +94,17 @@ impl CallPairCounts {
                 *times -= 1;
                 answered.insert(id);
             }
-            _ if answered.contains(id) => self.seconds += 1,
-            _ => self.strays += 1,
+            _ if answered.contains(id) => self.second_results += 1,
+            _ => self.stray_results += 1,
         }
     }
 
     fn describe_unpaired(&self) -> Option<String> {
-        words([
-            (self.strays, "result", "without a call"),
-            (self.seconds, "second result", "for a call"),
+        join_counts([
+            (self.stray_results, "result", "without a call"),
+            (self.second_results, "second result", "for a call"),
             (
-                self.taken,
+                self.reused_ids,
                 "call",
                 "whose id belongs to a call without a result",
             ),
@@ -112,25 +112,25 @@ impl CallPairCounts {
     }
 }
 
-fn describe_open_calls(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let pairs = CallPairCounts::from_events(&exhibit.entry.transcript.events);
-    let unknown = if pairs.unknown == pairs.results {
+fn describe_open_calls(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let pairs = CallPairCounts::from_events(&checked_text.entry.transcript.events);
+    let unknown = if pairs.no_status == pairs.results {
         "of them all"
     } else {
         "of them"
     };
-    let told = words([
-        (pairs.open, "call", "without a result"),
-        (pairs.broken, "call", "with arguments that are no JSON"),
+    let parts = join_counts([
+        (pairs.open_calls, "call", "without a result"),
+        (pairs.bad_json, "call", "with arguments that are no JSON"),
     ]);
-    let silent = (pairs.unknown > 0).then(|| {
+    let silent = (pairs.no_status > 0).then(|| {
         let results = words::several(pairs.results, "result");
         format!(
             "{results}, {} {unknown} do not say whether they failed",
-            words::count(pairs.unknown)
+            words::count(pairs.no_status)
         )
     });
-    let all: Vec<String> = told.into_iter().chain(silent).collect();
+    let all: Vec<String> = parts.into_iter().chain(silent).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -140,11 +140,11 @@ fn is_broken(arguments: &Value) -> bool {
     text.starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
 }
 
-fn words<const N: usize>(counts: [(u64, &str, &str); N]) -> Option<String> {
+fn join_counts<const N: usize>(counts: [(u64, &str, &str); N]) -> Option<String> {
     let some = counts.into_iter().filter(|(count, ..)| *count > 0);
-    let told = some.map(|(count, what, more)| format!("{} {more}", words::several(count, what)));
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join(", "))
+    let parts = some.map(|(count, what, more)| format!("{} {more}", words::several(count, what)));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
         })
     }
 
-    fn result(id: &str, error: Option<bool>) -> RecordedEvent {
+    fn count_result(id: &str, error: Option<bool>) -> RecordedEvent {
         RecordedEvent::new(Body::ToolResult {
             id: Some(id.to_owned()),
             content: String::new(),
@@ -171,18 +171,18 @@ mod tests {
     fn what_does_not_fit_is_counted_and_what_does_is_not() {
         let fits = [
             call("a"),
-            result("a", Some(false)),
+            count_result("a", Some(false)),
             call("a"),
-            result("a", Some(true)),
+            count_result("a", Some(true)),
         ];
         assert_eq!(CallPairCounts::from_events(&fits).describe_unpaired(), None);
         let odd = [
-            result("x", None),
+            count_result("x", None),
             call("a"),
             call("a"),
-            result("a", None),
-            result("a", None),
-            result("a", None),
+            count_result("a", None),
+            count_result("a", None),
+            count_result("a", None),
             call("b"),
         ];
         let found = CallPairCounts::from_events(&odd);
@@ -193,6 +193,9 @@ mod tests {
                  1 call whose id belongs to a call without a result"
             )
         );
-        assert_eq!((found.open, found.broken, found.unknown), (1, 3, 4));
+        assert_eq!(
+            (found.open_calls, found.bad_json, found.no_status),
+            (1, 3, 4)
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! Groups with transcripts in several splits.
+//! The check for groups with transcripts in several splits.
 
 use std::collections::BTreeMap;
 
-use super::{CheckAdvice, CheckSeen, CorpusCheck, Find, Finding, Severity};
+use super::{CheckAdvice, CheckFn, CheckedCorpus, CorpusCheck, Finding, Severity};
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     name: "torn-group",
@@ -10,13 +10,13 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
     title: "groups in several splits",
     why: "the transcripts of a group belong together, usually by prompt. Settings chosen on a part of a group and tested on the rest look better than they are",
     advice: CheckAdvice::Plain("give all transcripts of a group one split in splits.csv"),
-    find: Find::Corpus(split_groups),
+    find: CheckFn::Corpus(find_split_groups),
 };
 
-/// The cases of a group, by split.
+/// The case indices of a group, by split.
 type GroupSplits<'a> = BTreeMap<&'a str, Vec<usize>>;
 
-fn split_groups(seen: &CheckSeen) -> Vec<Finding> {
+fn find_split_groups(seen: &CheckedCorpus) -> Vec<Finding> {
     let mut groups: BTreeMap<&str, GroupSplits<'_>> = BTreeMap::new();
     for (place, case) in seen.cases.iter().enumerate() {
         if let (Some(group), Some(split)) = (&case.group, &case.split) {
@@ -25,11 +25,11 @@ fn split_groups(seen: &CheckSeen) -> Vec<Finding> {
         }
     }
     let torn = groups.into_iter().filter(|(_, splits)| splits.len() > 1);
-    torn.map(|(group, splits)| finding(seen, group, &splits))
+    torn.map(|(group, splits)| split_group_finding(seen, group, &splits))
         .collect()
 }
 
-fn finding(seen: &CheckSeen, group: &str, splits: &GroupSplits<'_>) -> Finding {
+fn split_group_finding(seen: &CheckedCorpus, group: &str, splits: &GroupSplits<'_>) -> Finding {
     let shares: Vec<String> = splits
         .iter()
         .map(|(split, cases)| format!("{} in {split}", cases.len()))

@@ -1,9 +1,9 @@
-//! Loops of punctuation and digits.
+//! The check for loops of punctuation and digits.
 
 use deadloop_score::Class;
 
 use super::copies::ClaimedCopies;
-use super::{CheckAdvice, CheckedTranscript, CorpusCheck, Find, Severity};
+use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::option::BY;
 
 pub(super) static ENTRY: CorpusCheck = CorpusCheck {
@@ -15,22 +15,22 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
         "leave them out where the product tolerates them, or report them separately",
         BY,
     ),
-    find: Find::Text(wordless_loop),
+    find: CheckFn::Text(find_wordless_loop),
 };
 
-/// The maximum number of chars of the repeated text that are shown.
-const SHOWN: usize = 24;
+/// The maximum number of chars of the repeated unit to show.
+const MAX_CHARS: usize = 24;
 
-fn wordless_loop(exhibit: &CheckedTranscript<'_>) -> Option<String> {
-    let truth = exhibit.case.truth.as_ref()?;
+fn find_wordless_loop(checked_text: &CheckedTranscript<'_>) -> Option<String> {
+    let truth = checked_text.case.truth.as_ref()?;
     let span = truth.first_loop().filter(|s| s.class == Class::Loop)?;
-    let text = exhibit.text(span.channel);
+    let text = checked_text.text(span.channel);
     let claim = ClaimedCopies::from_span(span, text.len())?.ok()?;
     let unit = &text[claim.start..claim.onset];
     let words = unit.iter().any(|char| char.is_alphabetic());
     (!words).then(|| {
-        let shown: String = unit.iter().take(SHOWN).collect();
-        let more = if unit.len() > SHOWN { "…" } else { "" };
+        let shown: String = unit.iter().take(MAX_CHARS).collect();
+        let more = if unit.len() > MAX_CHARS { "…" } else { "" };
         format!("{shown:?}{more} again and again from {} on", claim.onset)
     })
 }

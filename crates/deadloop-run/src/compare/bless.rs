@@ -1,4 +1,4 @@
-//! Replaces the baseline BASE by NEW.
+//! [`BaselineUpdate`]: replaces the baseline BASE by NEW.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,33 +13,34 @@ use crate::host::Host;
 use crate::option::{BLESS, CSV};
 use crate::words::several;
 
-/// The files of a folder from which a side is read.
-const SIDE: [&str; 2] = ["manifest.json", "outcomes.csv"];
+/// The files that make a folder a comparable result.
+const RESULT_FILES: [&str; 2] = ["manifest.json", "outcomes.csv"];
 
-/// The files of a result that are text, by name.
+/// The contents of the text files of a result, by name.
 type ResultTexts = BTreeMap<String, String>;
 
-/// A baseline, and the result that replaces it.
+/// The replacement of a baseline by a new result.
 pub(super) struct BaselineUpdate<'a> {
     base: &'a Path,
     new: ResultTexts,
+    /// The names of the files of the baseline.
     old: BTreeSet<String>,
 }
 
 impl<'a> BaselineUpdate<'a> {
-    /// Reads both folders.
+    /// Reads the folders BASE and NEW.
     ///
     /// # Errors
     /// Returns an error if NEW is not a result with CSV tables, or if BASE holds something else.
     pub(super) fn from_options(args: &'a ComparisonOptions) -> RunResult<Self> {
-        let new = tables(&args.new)?;
+        let new = read_texts(&args.new)?;
         if !is_result(&new) {
             let what = format!(
                 "holds no outcomes.csv beside manifest.json; expected a result of replay or tune with {CSV}"
             );
             return Err(Code::Usage.at(BLESS, format!("{}: {what}", args.new.display())));
         }
-        let old = tables(&args.base)?;
+        let old = read_texts(&args.base)?;
         if let (Some(name), false) = (old.keys().next(), is_result(&old)) {
             let what = "and is no baseline; choose another folder";
             let what = format!("{}: holds {name} {what}", args.base.display());
@@ -53,13 +54,13 @@ impl<'a> BaselineUpdate<'a> {
         })
     }
 
-    /// Returns whether there is no baseline yet, so that nothing can be compared.
+    /// Returns whether BASE is empty, so that nothing can be compared.
     pub(super) fn is_first(&self) -> bool {
         self.old.is_empty()
     }
 
-    /// Writes the files of NEW into BASE, each under a temporary name first. Files that NEW does not have are
-    /// removed.
+    /// Writes the files of NEW into BASE, and removes files that NEW does not have. Each file has a temporary name
+    /// until it is complete.
     pub(super) fn write(&self, host: &dyn Host) -> RunResult {
         let base = self.base.display();
         let _claim = std::fs::create_dir_all(self.base)
@@ -78,13 +79,13 @@ impl<'a> BaselineUpdate<'a> {
     }
 }
 
-/// Returns whether these tables are a comparable result, such as a baseline.
+/// Returns whether a folder with these texts is a comparable result.
 fn is_result(tables: &ResultTexts) -> bool {
-    SIDE.iter().all(|name| tables.contains_key(*name))
+    RESULT_FILES.iter().all(|name| tables.contains_key(*name))
 }
 
-/// Reads the tables of a folder by name. Empty if there is no such folder.
-fn tables(dir: &Path) -> RunResult<ResultTexts> {
+/// Reads the text files of a result folder. Empty if the folder does not exist.
+fn read_texts(dir: &Path) -> RunResult<ResultTexts> {
     let kept = |file: &String| {
         file.ends_with(".csv") || ["manifest.json", "settings.toml"].contains(&file.as_str())
     };

@@ -1,4 +1,4 @@
-//! Writes the files of a comparison, and the commands that explain its flips.
+//! Writes the files of a comparison, and adds commands that explain its flips.
 //!
 //! The files are `comparison.json`, `flips.csv`, `base.toml` and `new.toml`. The commands refer to them.
 
@@ -10,25 +10,26 @@ use deadloop_score::{FileError, Manifest, Side, flips_csv};
 
 use super::{ComparisonOptions, ComparisonOutputs, PinnedComparison};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{apart, prove_file};
+use crate::folder::outputs::{check_distinct, check_file_writable};
 use crate::host::Host;
 use crate::option::{JUNIT, MARKDOWN, OUT, RunOption, SETTINGS};
 use crate::visible::visible_json;
 use crate::words::typed;
 
-/// The folder of the files.
+/// The claimed folder for the files of a comparison, if one was requested.
 pub(super) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
 
 impl ComparisonFolder {
-    /// Checks that everything can be written, and that no file of the user is overwritten.
+    /// Checks that all outputs can be written, and that no file of the user would be overwritten. `read` lists the
+    /// input paths.
     pub(super) fn prepare(
         args: &ComparisonOutputs,
         read: &[&Path],
         host: &dyn Host,
     ) -> RunResult<Self> {
-        apart(&files_to_write(args), read)?;
+        check_distinct(&files_to_write(args), read)?;
         for (option, path) in single_files(args) {
-            prove_file(option, &path, args.force)?;
+            check_file_writable(option, &path, args.force)?;
         }
         let mut claimed = None;
         if let Some(dir) = &args.out {
@@ -38,14 +39,14 @@ impl ComparisonFolder {
             std::fs::create_dir_all(dir).map_err(refuse)?;
             claimed = Some((dir.clone(), claim(dir).map_err(refuse)?));
             host.writes(dir);
-            for name in FILES {
-                prove_file(OUT, &dir.join(name), args.force)?;
+            for name in FOLDER_FILES {
+                check_file_writable(OUT, &dir.join(name), args.force)?;
             }
         }
         Ok(Self(claimed))
     }
 
-    /// Writes all files.
+    /// Writes the files into the folder. Does nothing without a folder.
     pub(super) fn write(&self, compared: &PinnedComparison) -> RunResult {
         let Some((dir, _)) = &self.0 else {
             return Ok(());
@@ -66,8 +67,8 @@ impl ComparisonFolder {
                 .map_err(|e| FileError::at(&path, e))?;
             Ok(file)
         };
-        // None has its name before all of them are on the disk.
-        let files = FILES.into_iter().zip(all);
+        // No file gets its final name before all files are on the disk.
+        let files = FOLDER_FILES.into_iter().zip(all);
         let files = files.filter_map(|(name, bytes)| Some(write((name, bytes?))));
         for file in files.collect::<RunResult<Vec<UnfinishedFile>>>()? {
             file.finish()?;
@@ -76,23 +77,23 @@ impl ComparisonFolder {
     }
 }
 
-/// The files of the folder.
-const FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
+/// The names of the files in the folder.
+const FOLDER_FILES: [&str; 4] = ["comparison.json", "flips.csv", "base.toml", "new.toml"];
 
-/// Returns the files outside of the folder, each with its option.
+/// Returns the output files outside of the folder, each with its option.
 fn single_files(args: &ComparisonOutputs) -> impl Iterator<Item = (RunOption, PathBuf)> {
     let files = [(MARKDOWN, &args.markdown), (JUNIT, &args.junit)].into_iter();
     files.filter_map(|(option, path)| Some((option, path.clone()?)))
 }
 
-/// Returns all files to write, each with its option.
+/// Returns all output files, each with its option.
 fn files_to_write(args: &ComparisonOutputs) -> Vec<(RunOption, PathBuf)> {
     let dir = args.out.iter();
-    let inner = dir.flat_map(|dir| FILES.map(|name| (OUT, dir.join(name))));
+    let inner = dir.flat_map(|dir| FOLDER_FILES.map(|name| (OUT, dir.join(name))));
     single_files(args).chain(inner).collect()
 }
 
-/// Adds to each flip the command that explains it, if both sides have their settings in a file.
+/// Adds to each flip the command that explains it. Does nothing if the settings of a side are not in a file.
 pub(super) fn explain_flips(compared: &mut PinnedComparison, args: &ComparisonOptions) {
     let file = |path: &Path| path.is_file().then(|| path.to_path_buf());
     let (base, new) = (&compared.base.toml, &compared.new.toml);

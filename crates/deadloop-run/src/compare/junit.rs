@@ -1,4 +1,4 @@
-//! A comparison as JUnit XML: a test for each gate, flip and case.
+//! Formats a comparison as JUnit XML, with a test for each gate, flip and pinned case.
 
 use std::fmt::Write as _;
 
@@ -19,15 +19,14 @@ struct TestCase {
 enum TestOutcome {
     Passed,
     Failed,
-    /// The test could not be run.
+    /// A test that could not be run.
     Error,
-    /// The test is reported and does not fail the gate.
+    /// A test that is reported and does not fail the gate.
     Skipped,
 }
 
-/// Formats the whole file. A transcript on which NEW is worse fails if the gate fails, and is skipped if the gate
-/// passes.
-pub(super) fn junit(compared: &PinnedComparison) -> String {
+/// Formats the JUnit file. A transcript on which NEW is worse counts as failed if the gate fails, or else as skipped.
+pub(super) fn format_junit(compared: &PinnedComparison) -> String {
     let failed = compared.comparison.passed() != Some(true);
     let gates = compared.comparison.gates.iter().map(|gate| TestCase {
         class: "deadloop.gate",
@@ -42,7 +41,7 @@ pub(super) fn junit(compared: &PinnedComparison) -> String {
     let pinned = compared.pinned.iter().map(|pin| TestCase {
         class: "deadloop.pinned",
         name: pin.case.clone(),
-        outcome: if pin.fails() {
+        outcome: if pin.fails_gate() {
             TestOutcome::Failed
         } else {
             TestOutcome::Passed
@@ -68,10 +67,10 @@ pub(super) fn junit(compared: &PinnedComparison) -> String {
         .chain(pinned)
         .chain(compared.comparison.flipped().map(flip))
         .collect();
-    suite(&tests)
+    format_suite(&tests)
 }
 
-fn suite(tests: &[TestCase]) -> String {
+fn format_suite(tests: &[TestCase]) -> String {
     let count = |o: TestOutcome| tests.iter().filter(|t| t.outcome == o).count();
     let mut xml = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"deadloop compare\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\">\n",
@@ -84,7 +83,7 @@ fn suite(tests: &[TestCase]) -> String {
         let (name, text) = (escape_xml(&test.name), escape_xml(&test.text));
         let class = test.class;
         let first = escape_xml(test.text.lines().next().unwrap_or_default());
-        let inside = match test.outcome {
+        let body = match test.outcome {
             TestOutcome::Passed => format!("<system-out>{text}</system-out>"),
             TestOutcome::Failed => format!("<failure message=\"{first}\">{text}</failure>"),
             TestOutcome::Error => format!("<error message=\"{first}\">{text}</error>"),
@@ -93,7 +92,7 @@ fn suite(tests: &[TestCase]) -> String {
         // Writing into a String cannot fail.
         let _ = writeln!(
             xml,
-            "<testcase classname=\"{class}\" name=\"{name}\">{inside}</testcase>"
+            "<testcase classname=\"{class}\" name=\"{name}\">{body}</testcase>"
         );
     }
     xml + "</testsuite>\n</testsuites>\n"
@@ -115,9 +114,9 @@ fn escape_xml(text: &str) -> String {
 }
 
 impl NoComparison {
-    /// Formats the comparison as one test that could not be run.
-    pub(super) fn junit(&self) -> String {
-        suite(&[TestCase {
+    /// Formats a JUnit file with one test that could not be run.
+    pub(super) fn to_junit(&self) -> String {
+        format_suite(&[TestCase {
             class: "deadloop.gate",
             name: "comparable".into(),
             outcome: TestOutcome::Error,
@@ -138,7 +137,7 @@ mod tests {
             outcome: TestOutcome::Failed,
             text: "a\n]]>".into(),
         };
-        let xml = suite(&[test]);
+        let xml = format_suite(&[test]);
         assert!(
             xml.contains("name=\"&quot;&gt;&lt;x/&gt;\u{fffd}\u{fffd}&amp;\""),
             "{xml}"

@@ -1,23 +1,25 @@
-//! A comparison as Markdown for a pull request, cut to a comment's size.
+//! Formats a comparison as Markdown for a pull request, cut to the size of a comment.
 //!
-//! GitHub takes 64 KiB in a comment and 1 MiB in the summary of a step. The text reports how much was cut.
+//! GitHub accepts 64 KiB in a comment and 1 MiB in the summary of a step. The text states how much was cut.
 
 use deadloop_score::{Flip, Side};
 
 use super::pinned_comparison::{NoComparison, PinnedComparison, gate_word};
-use super::terminal::{HEADER, cells, count_flips, outcome_words, select_rows, worst_first};
+use super::terminal::{
+    METRIC_HEADER, flip_counts, metric_cells, outcome_words, select_rows, worst_first,
+};
 
-/// The maximum number of bytes of the whole text. GitHub counts 65,536 chars.
-const LIMIT: usize = 60_000;
+/// The maximum number of bytes of the whole text. GitHub's limit is 65,536 chars.
+const MAX_BYTES: usize = 60_000;
 
 /// Formats the comparison, with as many flips as fit.
-pub(super) fn markdown(compared: &PinnedComparison) -> String {
+pub(super) fn format_markdown(compared: &PinnedComparison) -> String {
     let c = &compared.comparison;
     let mut text = format!("## deadloop: {}\n\n", c.verdict.name());
-    text += &sides(&compared.base, &compared.new);
+    text += &format_sides(&compared.base, &compared.new);
     text += &format!(
         "\n{}. Bootstrap: seed {}, {} replicates.\n\n",
-        compared.numbers(),
+        compared.format_counts(),
         compared.options.resampling.seed,
         compared.options.resampling.replicates
     );
@@ -32,14 +34,14 @@ pub(super) fn markdown(compared: &PinnedComparison) -> String {
         text += &format!("- {}\n", escape(why));
     }
     text += "\n";
-    text += &metrics(compared);
-    text += &format!("\n{}.\n", escape(&compared.healthy()));
-    text += &pinned_list(compared);
-    text += &flips(compared, LIMIT.saturating_sub(text.len()));
+    text += &format_metrics(compared);
+    text += &format!("\n{}.\n", escape(&compared.format_healthy_alarms()));
+    text += &format_pinned(compared);
+    text += &format_flips(compared, MAX_BYTES.saturating_sub(text.len()));
     text
 }
 
-fn sides(base: &Side, new: &Side) -> String {
+fn format_sides(base: &Side, new: &Side) -> String {
     let line = |what: &str, side: &Side| {
         let id = side.settings.get("*").map_or("", String::as_str);
         let (name, source) = (escape(&side.name), escape(&side.source));
@@ -53,15 +55,15 @@ fn table_row(cells: &[String]) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// Formats the rows of metrics, which take at most half of the text.
-fn metrics(compared: &PinnedComparison) -> String {
-    let (told, left) = select_rows(&compared.comparison.rows);
-    let mut text = table_row(&HEADER.map(String::from));
+/// Formats the table of metrics, which takes at most half of the text.
+fn format_metrics(compared: &PinnedComparison) -> String {
+    let (selected, left) = select_rows(&compared.comparison.rows);
+    let mut text = table_row(&METRIC_HEADER.map(String::from));
     text += "|---|---|---:|---:|---:|---:|---:|---|\n";
     let mut cut = 0;
-    for row in told {
-        let line = table_row(&cells(row));
-        if text.len() + line.len() > LIMIT / 2 {
+    for row in selected {
+        let line = table_row(&metric_cells(row));
+        if text.len() + line.len() > MAX_BYTES / 2 {
             cut += 1
         } else {
             text += &line
@@ -77,12 +79,12 @@ fn metrics(compared: &PinnedComparison) -> String {
     text
 }
 
-fn pinned_list(compared: &PinnedComparison) -> String {
-    let told = compared.pinned.iter().filter(|pin| pin.is_notable());
-    let lines = told.map(|pin| format!("- {}\n", escape(&pin.what)));
+fn format_pinned(compared: &PinnedComparison) -> String {
+    let selected = compared.pinned.iter().filter(|pin| pin.is_notable());
+    let lines = selected.map(|pin| format!("- {}\n", escape(&pin.what)));
     let (mut text, mut cut) = (String::new(), 0);
     for line in lines {
-        if text.len() + line.len() > LIMIT / 8 {
+        if text.len() + line.len() > MAX_BYTES / 8 {
             cut += 1
         } else {
             text += &line
@@ -98,9 +100,9 @@ fn pinned_list(compared: &PinnedComparison) -> String {
     }
 }
 
-fn flips(compared: &PinnedComparison, room: usize) -> String {
+fn format_flips(compared: &PinnedComparison, room: usize) -> String {
     let all = worst_first(compared);
-    let mut text = format!("\n{}.\n", escape(&count_flips(compared)));
+    let mut text = format!("\n{}.\n", escape(&flip_counts(compared)));
     if all.is_empty() {
         return text;
     }
@@ -137,13 +139,13 @@ fn flips(compared: &PinnedComparison, room: usize) -> String {
     text + &end(all.len() - shown)
 }
 
-/// Escapes text: chars with a meaning in Markdown or HTML become entities, control chars blanks.
+/// Escapes text. Chars with a meaning in Markdown or HTML become entities, and control chars become blanks.
 fn escape(text: &str) -> String {
     let one = |c: char| match c {
         _ if c.is_control() => " ".into(),
         _ if c.is_alphanumeric() || " ,;/%()-+…→·".contains(c) => c.to_string(),
         '.' | ':' | '=' => c.to_string(),
-        // An @ before a name would notify a person, so a blank without width separates them.
+        // An @ before a name would notify a person, so a zero-width space is inserted.
         '@' => "&#64;&#8203;".into(),
         _ => format!("&#{};", u32::from(c)),
     };
@@ -154,12 +156,12 @@ fn escape(text: &str) -> String {
 }
 
 impl NoComparison {
-    /// Formats the reasons for a pull request.
-    pub(super) fn markdown(&self) -> String {
+    /// Formats, for a pull request, why the sides cannot be compared.
+    pub(super) fn to_markdown(&self) -> String {
         let problem = |p: &String| format!("- {}\n", escape(p));
         let problems: String = self.why.problems.iter().map(problem).collect();
-        let cut: String = problems.chars().take(LIMIT / 4).collect();
-        let sides = sides(&self.base, &self.new);
+        let cut: String = problems.chars().take(MAX_BYTES / 4).collect();
+        let sides = format_sides(&self.base, &self.new);
         format!("## deadloop: not comparable\n\n{sides}\n{cut}")
     }
 }

@@ -1,13 +1,13 @@
-//! [`compare`]: two settings on the same transcripts, and the gate.
+//! [`compare`]: compares two settings on the same transcripts, and judges a gate.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a side from a folder, or by a replay | `sides` |
+//! | a side, read from a folder or replayed | `sides` |
 //! | `comparison.json`, `flips.csv`, and the commands that explain flips | `files` |
-//! | NEW in place of BASE | `bless` |
+//! | the replacement of BASE by NEW | `bless` |
 //! | a comparison with its sides, options and pinned cases | `pinned_comparison` |
-//! | the pinned gate | `pins` |
-//! | the terminal, a pull request, JUnit | `terminal`, `markdown`, `junit` |
+//! | the gate on pinned cases | `pins` |
+//! | output for a terminal, a pull request, JUnit | `terminal`, `markdown`, `junit` |
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -28,8 +28,8 @@ mod terminal;
 
 use bless::BaselineUpdate;
 use files::{ComparisonFolder, explain_flips};
-use junit::junit;
-use markdown::markdown;
+use junit::format_junit;
+use markdown::format_markdown;
 pub use pinned_comparison::{NoComparison, PinnedComparison};
 pub use pins::PinComparison;
 use pins::check_pins;
@@ -133,30 +133,30 @@ options! {
     }
 }
 
-/// The answer of a comparison.
+/// The answer of [`compare()`].
 #[derive(Default)]
 pub struct CompareAnswer {
-    /// The comparison. `None` if the sides are not comparable, or there was no baseline yet.
+    /// The comparison. `None` if the sides are not comparable, or if there was no baseline yet.
     pub comparison: Option<PinnedComparison>,
-    /// The sides that are not comparable, with the reasons.
+    /// The sides and the reasons, if they are not comparable.
     pub refused: Option<NoComparison>,
-    /// The failure of the gate, unless NEW is the baseline now.
+    /// The failure of the gate. `None` if it passed, or if NEW became the baseline.
     pub failure: Option<Failure>,
 }
 
-/// Compares two sides and writes the requested files. With `bless`, NEW then becomes the baseline, whatever the gate
-/// says.
+/// Compares two sides and writes the requested files. With `bless`, NEW then replaces the baseline, even if the gate
+/// failed.
 ///
 /// # Errors
 /// Returns an error if a side cannot be read or replayed, a file cannot be written, or the host stopped it.
 pub fn compare(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswer> {
     if !options.write.bless {
-        return judge(options, host);
+        return compare_and_judge(options, host);
     }
     let update = BaselineUpdate::from_options(options)?;
     let mut answer = CompareAnswer::default();
     if !update.is_first() {
-        answer = judge(options, host)?;
+        answer = compare_and_judge(options, host)?;
         if let Some(failure) = answer.failure.take() {
             host.notify(&failure.chain());
         }
@@ -165,19 +165,19 @@ pub fn compare(options: &ComparisonOptions, host: &dyn Host) -> RunResult<Compar
     Ok(answer)
 }
 
-/// Compares both sides and writes the requested files.
-fn judge(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswer> {
-    let rules = options.gate.options(options.select.seed)?;
-    let pins = cases::read(&options.gate.cases)?;
+/// Compares the sides, judges the gate and writes the requested files.
+fn compare_and_judge(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswer> {
+    let rules = options.gate.compare_options(options.select.seed)?;
+    let pins = cases::read_cases(&options.gate.cases)?;
     let outputs = &options.write;
-    let folder = ComparisonFolder::prepare(outputs, &read(options), host)?;
+    let folder = ComparisonFolder::prepare(outputs, &input_paths(options), host)?;
     let (base, new) = read_sides(options, host)?;
     let comparison = match compare_sides(&base, &new, &rules) {
         Ok(comparison) => comparison,
         Err(why) => {
             let refused = NoComparison { base, new, why };
-            write(outputs.markdown.as_deref(), || refused.markdown())?;
-            write(outputs.junit.as_deref(), || refused.junit())?;
+            write_if_requested(outputs.markdown.as_deref(), || refused.to_markdown())?;
+            write_if_requested(outputs.junit.as_deref(), || refused.to_junit())?;
             return Ok(CompareAnswer {
                 failure: Some(refused.failure()),
                 refused: Some(refused),
@@ -196,8 +196,8 @@ fn judge(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswe
     explain_flips(&mut compared, options);
     check_pins(&pins, &mut compared, host)?;
     folder.write(&compared)?;
-    write(outputs.markdown.as_deref(), || markdown(&compared))?;
-    write(outputs.junit.as_deref(), || junit(&compared))?;
+    write_if_requested(outputs.markdown.as_deref(), || format_markdown(&compared))?;
+    write_if_requested(outputs.junit.as_deref(), || format_junit(&compared))?;
     Ok(CompareAnswer {
         failure: compared.failure(),
         comparison: Some(compared),
@@ -205,22 +205,22 @@ fn judge(options: &ComparisonOptions, host: &dyn Host) -> RunResult<CompareAnswe
     })
 }
 
-/// Returns the files and corpora that are read.
-fn read(options: &ComparisonOptions) -> Vec<&Path> {
+/// Returns the paths of all input files and corpora.
+fn input_paths(options: &ComparisonOptions) -> Vec<&Path> {
     let named = [&options.base, &options.new].into_iter();
     let named = named.chain(&options.corpus).chain(&options.gate.cases);
     named.map(PathBuf::as_path).collect()
 }
 
-fn write(path: Option<&Path>, text: impl FnOnce() -> String) -> RunResult {
+fn write_if_requested(path: Option<&Path>, text: impl FnOnce() -> String) -> RunResult {
     let write = |path: &Path| write_text(path, &text());
     Ok(path.map_or(Ok(()), write)?)
 }
 
 impl PinnedComparison {
-    /// Returns the failure of gates that were not passed.
+    /// Returns the failure if a gate was not passed.
     fn failure(&self) -> Option<Failure> {
-        let unpassed = self.list_unpassed();
+        let unpassed = self.format_unpassed_gates();
         match self.comparison.passed() {
             Some(true) => None,
             Some(false) => Some(Code::GateFailed.error(format!("the gate failed: {unpassed}"))),
@@ -233,7 +233,7 @@ impl PinnedComparison {
 }
 
 impl NoComparison {
-    /// Returns the failure with the reasons.
+    /// Returns the failure that lists the reasons.
     fn failure(&self) -> Failure {
         let Self { base, new, why } = self;
         let problems: Vec<String> = why.problems.iter().map(|what| visible(what)).collect();
@@ -263,7 +263,7 @@ impl Serialize for CompareAnswer {
 }
 
 impl GateOptions {
-    fn options(&self, seed: u64) -> RunResult<CompareOptions> {
+    fn compare_options(&self, seed: u64) -> RunResult<CompareOptions> {
         if !(self.margin >= 0.0 && self.margin.is_finite()) {
             let what = "expected a number from 0, wrong alarms per million chars";
             return Err(Code::Usage.at(MARGIN, format!("{}: {what}", self.margin)));

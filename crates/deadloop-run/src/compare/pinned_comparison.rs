@@ -10,23 +10,23 @@ use crate::words::count;
 
 /// A comparison with its sides, options and pinned cases.
 pub struct PinnedComparison {
-    /// The side in use.
+    /// The side BASE, which is in use.
     pub base: Side,
-    /// The side that is judged.
+    /// The side NEW, which is judged.
     pub new: Side,
     /// The options of the comparison.
     pub options: CompareOptions,
-    /// The comparison.
+    /// The comparison of the outcomes.
     pub comparison: Comparison,
-    /// The results of the pinned cases, if any were named.
+    /// The results of the pinned cases. Empty if no case was given.
     pub pinned: Vec<PinComparison>,
     /// The command that explains a flip, with TRANSCRIPT for the id.
     pub command: Option<String>,
 }
 
 impl PinnedComparison {
-    /// Formats the number of transcripts, and of each kind.
-    pub(super) fn numbers(&self) -> String {
+    /// Formats the number of transcripts, of loops and of clean texts.
+    pub(super) fn format_counts(&self) -> String {
         let c = &self.comparison;
         let once = match c.counted_once {
             once if once == c.transcripts => String::new(),
@@ -41,21 +41,21 @@ impl PinnedComparison {
     }
 
     /// Formats the wrong alarms and the transient stops of both sides.
-    pub(super) fn healthy(&self) -> String {
+    pub(super) fn format_healthy_alarms(&self) -> String {
         let of =
             |side: &HealthyAlarms| wrong_and_transient(side.wrong_alarms, side.transient_stops);
         let [base, new] = &self.comparison.healthy;
         format!("BASE: {}; NEW: {}", of(base), of(new))
     }
 
-    /// Lists the gates that were not passed, with the reasons.
-    pub(super) fn list_unpassed(&self) -> String {
+    /// Formats the gates that were not passed, with the reasons.
+    pub(super) fn format_unpassed_gates(&self) -> String {
         let gates = self.comparison.gates.iter();
         let gates = gates.filter(|gate| gate.passed != Some(true));
-        let told: Vec<String> = gates
+        let reasons: Vec<String> = gates
             .map(|gate| format!("{}: {}", gate.gate.name(), gate.why))
             .collect();
-        told.join("; ")
+        reasons.join("; ")
     }
 }
 
@@ -63,8 +63,8 @@ serialize_as_json!(PinnedComparison, this => {
     let o = &this.options;
     ComparisonDocument {
         deadloop: env!("CARGO_PKG_VERSION"),
-        base: head(&this.base),
-        new: head(&this.new),
+        base: side_json(&this.base),
+        new: side_json(&this.new),
         options: json!({
             "seed": o.resampling.seed, "replicates": o.resampling.replicates, "alpha": o.alpha,
             "noise": o.noise, "margin": o.margin, "fail_on": o.fail_on,
@@ -86,28 +86,28 @@ struct ComparisonDocument<'a> {
     pinned: &'a [PinComparison],
 }
 
-fn head(side: &Side) -> Value {
+fn side_json(side: &Side) -> Value {
     json!({"source": side.source, "name": side.name, "settings": side.settings})
 }
 
 /// Two sides that cannot be compared.
 pub struct NoComparison {
-    /// The side in use.
+    /// The side BASE, which is in use.
     pub base: Side,
-    /// The side that was to be judged.
+    /// The side NEW, which was to be judged.
     pub new: Side,
-    /// The reasons.
+    /// The reasons why the sides cannot be compared.
     pub why: NotComparable,
 }
 
 serialize_as_json!(NoComparison, this => {
     json!({
-        "deadloop": env!("CARGO_PKG_VERSION"), "base": head(&this.base),
-        "new": head(&this.new), "verdict": "not-comparable", "why": this.why.problems,
+        "deadloop": env!("CARGO_PKG_VERSION"), "base": side_json(&this.base),
+        "new": side_json(&this.new), "verdict": "not-comparable", "why": this.why.problems,
     })
 });
 
-/// Returns the word for the result of a gate. A gate that passes although NEW is worse has a word of its own.
+/// Returns the word for the result of a gate. `let through` is a gate that passes although NEW is worse.
 pub(super) fn gate_word(passed: Option<bool>, verdict: Effect) -> &'static str {
     match passed {
         Some(true) if verdict == Effect::Regressed => "let through",

@@ -1,4 +1,4 @@
-//! The pinned gate: cases whose verdict must not get worse.
+//! The gate on pinned cases, whose results must not get worse.
 
 use deadloop_detect::{Channel, Kind, Settings};
 use deadloop_score::{
@@ -7,11 +7,11 @@ use deadloop_score::{
 use serde::Serialize;
 
 use super::pinned_comparison::PinnedComparison;
-use crate::cases::{PinnedAnswer, PinnedCase, answers, describe_answer};
+use crate::cases::{PinnedAnswer, PinnedCase, describe_answer, run_settings};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 
-/// An expectation on both sides.
+/// The results of both sides on the expectation of a pinned case.
 #[derive(Debug, Serialize)]
 pub struct PinComparison {
     /// The name of the case.
@@ -35,19 +35,20 @@ deadloop_detect::words! {
 }
 
 impl PinComparison {
-    /// Returns whether the gate fails on this case: NEW fails, and the case is not a todo or passed on BASE.
-    pub(super) fn fails(&self) -> bool {
+    /// Returns whether the gate fails on this case. It fails if NEW fails, unless the case is a todo that BASE fails
+    /// too.
+    pub(super) fn fails_gate(&self) -> bool {
         self.new == PinResult::Fail && (self.todo.is_none() || self.base == PinResult::Pass)
     }
 
     /// Returns whether the case is worth reporting.
     pub(super) fn is_notable(&self) -> bool {
-        self.fails() || self.base != self.new || self.new == PinResult::Unknown
+        self.fails_gate() || self.base != self.new || self.new == PinResult::Unknown
     }
 }
 
-/// Checks both sides against every expectation that names no settings of its own, and adds the gate. Without a
-/// case there is no such gate.
+/// Checks both sides against every expectation without settings of its own, and adds the gate. Adds no gate if there
+/// are no cases.
 pub(super) fn check_pins(
     cases: &[PinnedCase],
     compared: &mut PinnedComparison,
@@ -56,26 +57,26 @@ pub(super) fn check_pins(
     if cases.is_empty() {
         return Ok(());
     }
-    let base = answers_of(cases, &compared.base, host)?;
-    let new = answers_of(cases, &compared.new, host)?;
+    let base = run_side(cases, &compared.base, host)?;
+    let new = run_side(cases, &compared.new, host)?;
     for (case, (base, new)) in cases.iter().zip(base.iter().zip(&new)) {
         let own = case.pinned.expect.iter().filter(|e| e.settings.is_none());
         let compare = own.map(|expect| compare_case(case, expect, (base, new)));
         compared.pinned.extend(compare);
     }
-    let gate = gate(&compared.pinned);
+    let gate = pinned_gate(&compared.pinned);
     compared.comparison.add_gate(gate);
     Ok(())
 }
 
 /// Returns the answer of a side on each case, with the marks of the case.
-fn answers_of(cases: &[PinnedCase], side: &Side, host: &dyn Host) -> RunResult<Vec<MarkedAnswer>> {
+fn run_side(cases: &[PinnedCase], side: &Side, host: &dyn Host) -> RunResult<Vec<MarkedAnswer>> {
     let texts: Vec<_> = cases.iter().map(|case| case.pinned.transcript()).collect();
     let texts: Vec<_> = texts.iter().flatten().collect();
     let mut said = Vec::new().into_iter();
     if let Some(toml) = &side.toml {
         let settings = Settings::parse(toml).map_err(|e| Code::Unexpected.because(e))?;
-        said = answers(&settings, &texts, host)?.into_iter();
+        said = run_settings(&settings, &texts, host)?.into_iter();
     }
     let answer = |case: &PinnedCase| match &case.pinned.input {
         CaseInput::Text(_, marks) | CaseInput::Run(_, marks) | CaseInput::Recording(_, marks) => {
@@ -90,7 +91,7 @@ fn answers_of(cases: &[PinnedCase], side: &Side, host: &dyn Host) -> RunResult<V
 
 type MarkedAnswer = (PinnedAnswer, CaseMarks);
 
-/// Returns the recorded answer of a side on a transcript, with the marks of its label.
+/// Returns the answer of a side on a transcript from its recorded outcomes, with the marks of the label.
 fn recorded_answer(side: &Side, id: &str) -> MarkedAnswer {
     let Some((said, span)) = side.judged_alarm(id) else {
         return (
@@ -139,7 +140,7 @@ fn compare_case(
     expect: &Expectation,
     (base, new): (&MarkedAnswer, &MarkedAnswer),
 ) -> PinComparison {
-    let held = |(said, marks): &MarkedAnswer| match said {
+    let result = |(said, marks): &MarkedAnswer| match said {
         Ok(said) if expect.holds(marks, *said) => PinResult::Pass,
         Ok(_) => PinResult::Fail,
         Err(_) => PinResult::Unknown,
@@ -153,8 +154,8 @@ fn compare_case(
     PinComparison {
         case: name.clone(),
         file: file.clone(),
-        base: held(base),
-        new: held(new),
+        base: result(base),
+        new: result(new),
         todo: expect.todo.clone(),
         what: format!(
             "{file}:{line}: {name}: BASE {}, NEW {}, expected {wanted}{todo}",
@@ -164,9 +165,9 @@ fn compare_case(
     }
 }
 
-fn gate(pins: &[PinComparison]) -> Gate {
+fn pinned_gate(pins: &[PinComparison]) -> Gate {
     let count = |what: fn(&PinComparison) -> bool| pins.iter().filter(|pin| what(pin)).count();
-    let failed = count(PinComparison::fails);
+    let failed = count(PinComparison::fails_gate);
     let unknown = count(|pin| pin.new == PinResult::Unknown || pin.base == PinResult::Unknown);
     let (passed, why) = match (failed, unknown) {
         _ if pins.is_empty() => (None, "every expectation names settings of its own".into()),

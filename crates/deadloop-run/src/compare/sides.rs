@@ -1,4 +1,4 @@
-//! BASE and NEW: read from a folder, or replayed on a corpus.
+//! Reads the sides BASE and NEW from folders, or replays them on a corpus.
 
 use std::path::{Path, PathBuf};
 
@@ -12,24 +12,24 @@ use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::option::{CORPUS, LIMIT, MODEL, SAMPLE, SET, SPLIT, WHERE};
 use crate::replay::in_memory::replay_in_memory;
-use crate::replay::notice::notice;
+use crate::replay::notice::apply_noticed_faults;
 use crate::settings::{SHIPPED, SettingsReader, all_presets};
 
-/// A side as named by an argument.
+/// A side as given by an argument.
 enum SideInput {
     /// A result folder.
     Folder(PathBuf),
-    /// Settings, and their name.
+    /// The name of settings, and the settings.
     Settings(String, Box<Settings>),
 }
 
-/// Returns both sides. Sides that are not folders are replayed in one pass.
+/// Returns the sides BASE and NEW. Sides that are not folders are replayed in one pass.
 pub(super) fn read_sides(args: &ComparisonOptions, host: &dyn Host) -> RunResult<(Side, Side)> {
-    let base = input(&args.base, &[], host)?;
-    let new = input(&args.new, &args.judge.set, host)?;
-    let mut replayed = run_both(args, [&base, &new], host)?.into_iter();
+    let base = resolve_input(&args.base, &[], host)?;
+    let new = resolve_input(&args.new, &args.judge.set, host)?;
+    let mut replayed = replay_sides(args, [&base, &new], host)?.into_iter();
     let mut side = |input: SideInput, wanted: Option<&str>| match input {
-        SideInput::Folder(dir) => folder(&dir, wanted, args),
+        SideInput::Folder(dir) => read_folder(&dir, wanted, args),
         SideInput::Settings(..) => replayed
             .next()
             .ok_or_else(|| Code::Unexpected.error("settings were not replayed")),
@@ -38,8 +38,8 @@ pub(super) fn read_sides(args: &ComparisonOptions, host: &dyn Host) -> RunResult
     Ok((base, side(new, args.new_setting.as_deref())?))
 }
 
-/// Resolves a path that exists, or the name of a preset.
-fn input(path: &Path, set: &[String], host: &dyn Host) -> RunResult<SideInput> {
+/// Resolves an argument, which is an existing path or the name of a preset.
+fn resolve_input(path: &Path, set: &[String], host: &dyn Host) -> RunResult<SideInput> {
     if path.is_dir() {
         if set.is_empty() {
             return Ok(SideInput::Folder(path.into()));
@@ -61,8 +61,8 @@ fn input(path: &Path, set: &[String], host: &dyn Host) -> RunResult<SideInput> {
     }))
 }
 
-/// Reads the selected rows of a side from a result folder.
-fn folder(dir: &Path, wanted: Option<&str>, args: &ComparisonOptions) -> RunResult<Side> {
+/// Reads the selected outcomes of a side from a result folder.
+fn read_folder(dir: &Path, wanted: Option<&str>, args: &ComparisonOptions) -> RunResult<Side> {
     let select = &args.select;
     if !select.wheres.is_empty() || select.limit.is_some() || select.sample.is_some() {
         let what = format!(
@@ -81,8 +81,8 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &ComparisonOptions) -> RunResu
     let models = select.selection()?.models;
     let split = select.split.as_deref();
     let left = side.retain(|model, of| {
-        let meant = models.is_empty() || models.iter().any(|glob| glob.is_match(model));
-        meant && (split.is_none() || of == split)
+        let is_selected = models.is_empty() || models.iter().any(|glob| glob.is_match(model));
+        is_selected && (split.is_none() || of == split)
     });
     if left == 0 {
         let what = "no transcript is selected";
@@ -91,8 +91,8 @@ fn folder(dir: &Path, wanted: Option<&str>, args: &ComparisonOptions) -> RunResu
     Ok(side)
 }
 
-/// Replays the sides that are settings on the corpus.
-fn run_both(
+/// Replays the sides that are settings on the corpus, in one pass.
+fn replay_sides(
     args: &ComparisonOptions,
     inputs: [&SideInput; 2],
     host: &dyn Host,
@@ -116,7 +116,7 @@ fn run_both(
     };
     let (skips, chunks) = (args.select.skips(), args.judge.chunks);
     let (mut surveyed, records) = replay_in_memory(wanted, &plan, skips, chunks)?;
-    notice(&mut surveyed.cases, &plan);
+    apply_noticed_faults(&mut surveyed.cases, &plan);
     let evidence = Evidence::new(&plan, &surveyed.cases, &records)?;
     let judge = args.judge.options_for(&surveyed.cases)?;
     let source = corpus.display().to_string();

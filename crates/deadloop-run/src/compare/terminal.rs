@@ -1,4 +1,4 @@
-//! A comparison on the terminal.
+//! Formats a comparison for the terminal.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -10,8 +10,8 @@ use crate::option::OUT;
 use crate::visible::{visible, visible_lines};
 use crate::words::count;
 
-/// The maximum number of flips that are listed.
-const LISTED: usize = 40;
+/// The maximum number of flips to list.
+const MAX_LISTED_FLIPS: usize = 40;
 
 impl Display for PinnedComparison {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -25,9 +25,9 @@ impl Display for PinnedComparison {
         );
         let sides = format!(
             "\n BASE  {}\n NEW   {}\n {}; seed {}, {} replicates",
-            side(&self.base),
-            side(&self.new),
-            self.numbers(),
+            format_side(&self.base),
+            format_side(&self.new),
+            self.format_counts(),
             self.options.resampling.seed,
             count(self.options.resampling.replicates as u64),
         );
@@ -39,13 +39,14 @@ impl Display for PinnedComparison {
         let text = TextDocument::default()
             .prose(visible_lines(&verdict))
             .prose(sides);
-        let text = metrics(self, text.lines("")).prose(format!("\n {}", self.healthy()));
-        let text = pinned_lines(self, flips(self, text)).lines("");
+        let text = push_metrics(self, text.lines(""))
+            .prose(format!("\n {}", self.format_healthy_alarms()));
+        let text = push_pinned(self, push_flips(self, text)).lines("");
         text.prose(visible_lines(&gates.join("\n"))).fmt(f)
     }
 }
 
-fn side(side: &Side) -> String {
+fn format_side(side: &Side) -> String {
     let id = side.settings.get("*").map_or("", String::as_str);
     let models = match side.settings.len() {
         0 | 1 => String::new(),
@@ -54,19 +55,19 @@ fn side(side: &Side) -> String {
     visible(&format!("{} ({id}{models}), {}", side.name, side.source))
 }
 
-/// Returns the rows of all models together, and those of single models that improved or regressed. Also returns the
-/// number of others.
+/// Returns the rows to show, and the number of other rows. Shown are the rows of all models together, and the rows of
+/// single models that improved or regressed.
 pub(super) fn select_rows(rows: &[Row]) -> (Vec<&Row>, usize) {
-    let tells = |row: &&Row| {
+    let is_shown = |row: &&Row| {
         row.model == "*" || matches!(row.verdict, Some(Effect::Improved | Effect::Regressed))
     };
-    let told: Vec<&Row> = rows.iter().filter(tells).collect();
-    let left = rows.len() - told.len();
-    (told, left)
+    let selected: Vec<&Row> = rows.iter().filter(is_shown).collect();
+    let left = rows.len() - selected.len();
+    (selected, left)
 }
 
-/// The header of the rows.
-pub(super) const HEADER: [&str; 8] = [
+/// The header of the table of metrics.
+pub(super) const METRIC_HEADER: [&str; 8] = [
     "model",
     "metric",
     "base",
@@ -77,8 +78,8 @@ pub(super) const HEADER: [&str; 8] = [
     "verdict",
 ];
 
-/// Returns the cells of a row under [`HEADER`].
-pub(super) fn cells(row: &Row) -> Vec<String> {
+/// Returns the cells of a row under [`METRIC_HEADER`].
+pub(super) fn metric_cells(row: &Row) -> Vec<String> {
     let value = |x: Option<f64>| x.map_or("n/a".into(), |x| row.format_value(x, false));
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.format_value(x, true));
     let interval = row.lo.zip(row.hi);
@@ -110,10 +111,10 @@ pub(super) fn cells(row: &Row) -> Vec<String> {
     ]
 }
 
-fn metrics(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
-    let (told, left) = select_rows(&compared.comparison.rows);
-    let table = told.into_iter().map(cells).collect();
-    let text = text.table(&HEADER, table, 2..HEADER.len());
+fn push_metrics(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
+    let (selected, left) = select_rows(&compared.comparison.rows);
+    let table = selected.into_iter().map(metric_cells).collect();
+    let text = text.table(&METRIC_HEADER, table, 2..METRIC_HEADER.len());
     match left {
         0 => text,
         left => text.prose(format!(
@@ -122,15 +123,15 @@ fn metrics(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
     }
 }
 
-/// Returns the flips, the worse ones first, then in the order of the corpus.
+/// Returns the flips: those for the worse first, otherwise in the order of the corpus.
 pub(super) fn worst_first(compared: &PinnedComparison) -> Vec<&Flip> {
     let mut flips: Vec<&Flip> = compared.comparison.flipped().collect();
     flips.sort_by_key(|flip| flip.direction);
     flips
 }
 
-/// Counts the flips by direction, and the alarms that only moved.
-pub(super) fn count_flips(compared: &PinnedComparison) -> String {
+/// Formats the number of flips in each direction, and the number of alarms that only moved.
+pub(super) fn flip_counts(compared: &PinnedComparison) -> String {
     let of = |d| {
         compared
             .comparison
@@ -166,9 +167,9 @@ pub(super) fn outcome_words(said: &SideOutcome) -> String {
     }
 }
 
-fn flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
+fn push_flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
     let all = worst_first(compared);
-    let text = text.prose(format!("\n {}", count_flips(compared)));
+    let text = text.prose(format!("\n {}", flip_counts(compared)));
     if all.is_empty() {
         return text;
     }
@@ -180,12 +181,12 @@ fn flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
             outcome_words(&flip.new),
         ]
     };
-    let rows = all.iter().take(LISTED).map(row).collect();
+    let rows = all.iter().take(MAX_LISTED_FLIPS).map(row).collect();
     let mut text = text
         .lines("")
         .table(&["transcript", "NEW is", "BASE", "NEW"], rows, 0..0);
-    if all.len() > LISTED {
-        let left = all.len() - LISTED;
+    if all.len() > MAX_LISTED_FLIPS {
+        let left = all.len() - MAX_LISTED_FLIPS;
         text = text.prose(format!(" … and {left} more: flips.csv of {OUT} DIR"));
     }
     text.prose(match &compared.command {
@@ -198,13 +199,13 @@ fn flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
     })
 }
 
-fn pinned_lines(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
+fn push_pinned(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
     let n = compared.pinned.len();
     if n == 0 {
         return text;
     }
-    let told = compared.pinned.iter().filter(|pin| pin.is_notable());
-    let lines: String = told
+    let selected = compared.pinned.iter().filter(|pin| pin.is_notable());
+    let lines: String = selected
         .map(|pin| format!("\n {}", visible(&pin.what)))
         .collect();
     text.prose(format!("\n {n} pinned cases{lines}"))

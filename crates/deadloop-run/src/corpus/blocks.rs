@@ -1,21 +1,21 @@
-//! A transcript as the blocks that a person reads.
+//! A transcript split into blocks for a reader.
 //!
-//! A block is a stretch of text or another event. Turns and calls are numbered from 0, as in labels.
+//! A block is a run of text in one channel, or another event. Turns and calls are numbered from 0, as in labels.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Event};
 
-/// A stretch of text of one channel without another event inside, or an event that is not text.
+/// A run of text in one channel, or an event that is not text.
 pub enum TextBlock<'a> {
-    /// Text of a channel.
+    /// Adjacent text events of one channel, joined.
     Text(Channel, String),
-    /// Another event.
+    /// An event that is not text.
     Other(&'a RecordedEvent),
 }
 
-/// Returns the blocks of a transcript, each with the number of its first event.
+/// Returns the blocks of a transcript, each with the index of its first event.
 pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
     let mut blocks: Vec<(u64, TextBlock<'_>)> = Vec::new();
     for (number, event) in (0_u64..).zip(events) {
@@ -35,16 +35,16 @@ pub fn blocks(events: &[RecordedEvent]) -> Vec<(u64, TextBlock<'_>)> {
     blocks
 }
 
-/// Numbers turns and calls as the events of one transcript pass in order, and finds the call of each result.
+/// A counter of the turns and calls of one transcript, which also finds the call of each result.
 pub struct RunNumbers<'a> {
-    /// The numbers of the events before which an unrecorded turn begins.
-    made: BTreeSet<u64>,
-    turns: u64,
-    calls: u64,
-    /// The ids of calls without a result so far, with their numbers.
-    named: HashMap<&'a str, u64>,
-    /// The numbers of calls without an id or a result so far, in order.
-    nameless: VecDeque<u64>,
+    /// Indices of the events before which an unrecorded turn begins.
+    unrecorded_turns: BTreeSet<u64>,
+    next_turn: u64,
+    next_call: u64,
+    /// Calls with an id and no result yet: id to call number.
+    open_by_id: HashMap<&'a str, u64>,
+    /// Numbers of the calls with neither an id nor a result yet, in order.
+    open_without_id: VecDeque<u64>,
 }
 
 impl<'a> RunNumbers<'a> {
@@ -58,44 +58,44 @@ impl<'a> RunNumbers<'a> {
             .stream()
             .filter(|(_, event)| matches!(event, Event::Turn { .. }));
         Self {
-            made: turns
+            unrecorded_turns: turns
                 .map(|(number, _)| number)
                 .filter(|_| !recorded)
                 .collect(),
-            turns: 0,
-            calls: 0,
-            named: HashMap::new(),
-            nameless: VecDeque::new(),
+            next_turn: 0,
+            next_call: 0,
+            open_by_id: HashMap::new(),
+            open_without_id: VecDeque::new(),
         }
     }
 
-    /// Returns the number of the unrecorded turn that begins before event `event`, if one does.
+    /// Returns the number of the unrecorded turn that begins before the event at index `event`. `None` if none does.
     pub fn made(&mut self, event: u64) -> Option<u64> {
-        self.made.contains(&event).then(|| self.turn())
+        self.unrecorded_turns.contains(&event).then(|| self.turn())
     }
 
-    /// Returns the number of the turn that begins.
+    /// Counts a turn that begins, and returns its number.
     pub fn turn(&mut self) -> u64 {
-        self.turns += 1;
-        self.turns - 1
+        self.next_turn += 1;
+        self.next_turn - 1
     }
 
-    /// Returns the number of the next call.
+    /// Counts a call, and returns its number.
     pub fn call(&mut self, id: Option<&'a str>) -> u64 {
-        let number = self.calls;
-        self.calls += 1;
+        let number = self.next_call;
+        self.next_call += 1;
         match id {
-            Some(id) => drop(self.named.insert(id, number)),
-            None => self.nameless.push_back(number),
+            Some(id) => drop(self.open_by_id.insert(id, number)),
+            None => self.open_without_id.push_back(number),
         }
         number
     }
 
-    /// Returns the call that a result belongs to. `None` if no open call fits.
+    /// Returns the number of the call that a result belongs to. `None` if no open call fits.
     pub fn result(&mut self, id: Option<&str>) -> Option<u64> {
         match id {
-            Some(id) => self.named.remove(id),
-            None => self.nameless.pop_front(),
+            Some(id) => self.open_by_id.remove(id),
+            None => self.open_without_id.pop_front(),
         }
     }
 }

@@ -1,13 +1,13 @@
-//! [`CaseStore`]: a growable store of cases, plain or packed.
+//! [`CaseStore`]: a growable list of cases, plain or packed.
 
 use deadloop_score::{Case, CaseSet, PackedCases};
 
-/// A store to which cases are added one by one, in the order of the corpus.
+/// A list of cases in the order of the corpus.
 pub trait CaseStore: CaseSet + Default {
-    /// Adds a case.
+    /// Appends a case.
     fn keep(&mut self, case: Case);
 
-    /// Drops the cases whose flag in `kept` is not set.
+    /// Drops each case whose flag in `kept` is `false`. `kept` has one flag a case.
     fn narrow(&mut self, kept: &[bool]);
 }
 
@@ -31,7 +31,7 @@ impl CaseStore for PackedCases {
     }
 }
 
-/// Drops the items whose flag in `kept` is not set.
+/// Drops each item whose flag in `kept` is `false`. `kept` has one flag an item.
 pub(crate) fn retain_kept<T>(all: &mut Vec<T>, kept: &[bool]) {
     let mut kept = kept.iter();
     all.retain(|_| kept.next() == Some(&true));

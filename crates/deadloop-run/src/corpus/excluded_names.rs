@@ -1,6 +1,6 @@
-//! [`ExcludedNames`]: models and splits to list when filters match nothing.
+//! [`ExcludedNames`]: models and splits to suggest when filters match nothing.
 //!
-//! The usual cause is a misspelt name.
+//! A misspelt name is the usual cause.
 
 use std::collections::BTreeSet;
 
@@ -8,26 +8,27 @@ use deadloop_corpus::Selection;
 use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
-/// The models and splits of transcripts left out by filters, limited in number.
+/// The models, then the splits, of the transcripts that the filters left out.
 #[derive(Default)]
 pub(crate) struct ExcludedNames([BTreeSet<String>; 2]);
 
 impl ExcludedNames {
-    /// The maximum number of names listed of each kind.
-    const MOST: usize = 20;
+    /// The maximum number of models to list, and of splits.
+    const MAX_NAMES: usize = 20;
 
-    /// Adds a transcript that was left out.
+    /// Adds the model and the split of a transcript that was left out.
     pub(crate) fn add(&mut self, case: &Case) {
         let names = [Some(&case.model), case.split.as_ref()];
         for (known, name) in self.0.iter_mut().zip(names) {
-            if let Some(name) = name.filter(|_| known.len() < Self::MOST) {
+            if let Some(name) = name.filter(|_| known.len() < Self::MAX_NAMES) {
                 known.insert(name.to_string());
             }
         }
     }
 
-    /// Lists the existing names of each kind that the selection filters by.
-    pub(crate) fn hint(&self, selection: &Selection) -> String {
+    /// Returns a suffix for an error message, which lists the existing models if `selection` filters by model, and the
+    /// existing splits if it filters by split.
+    pub(crate) fn format_suggestions(&self, selection: &Selection) -> String {
         let models = selection.models.iter().map(|glob| glob.as_str().to_owned());
         let asked = [
             ("models", models.collect()),

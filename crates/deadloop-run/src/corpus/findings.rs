@@ -1,7 +1,7 @@
-//! [`Findings`]: everything found in the records of a corpus.
+//! [`Findings`]: cases, problems and the hash collected from the records of a corpus.
 //!
-//! Records are taken in the order of a run on one machine, whether they come from the corpus files or from the parts of
-//! shards.
+//! Records are added in the order in which a single machine reads them, whether they come from corpus files or from the
+//! parts of shards.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,45 +17,46 @@ use crate::corpus::case_store::CaseStore;
 use crate::corpus::excluded_names::ExcludedNames;
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
-use crate::corpus::survey::{CorpusSurvey, SurveyRequest, refuse_machine};
+use crate::corpus::survey::{CorpusSurvey, SurveyRequest, fail_if_out_of_resources};
 use crate::failure::RunResult;
 
-/// A record, as it comes from a thread or a part.
+/// A record of the corpus, checked on any thread or read from the part of a shard.
 pub(crate) struct FoundRecord<T> {
     /// The case and its place, or the reason why the record cannot be read.
     pub(crate) case: Result<(Case, Place), Problem>,
     /// Whether the filters select the record.
-    pub(crate) meant: bool,
-    /// The result of the look, if the record is selected and valid.
-    pub(crate) seen: Option<T>,
-    /// The problems of the labels.
+    pub(crate) is_selected: bool,
+    /// The result of the survey's `look`, if the record is selected and valid.
+    pub(crate) look_result: Option<T>,
+    /// The problems of the record's labels.
     pub(crate) problems: Vec<Problem>,
-    /// Whether the record is bad, by `problems` or by labels.csv.
+    /// Whether the record is invalid, by `problems` or by labels.csv.
     pub(crate) bad: bool,
     /// The digest of the record's bytes.
     pub(crate) digest: Option<RecordDigest>,
-    /// The whole entry, if its id is the requested one.
+    /// The entry itself, if the survey requested its id.
     pub(crate) entry: Option<Box<Entry>>,
 }
 
-/// Turns an entry into a [`FoundRecord`], on any thread.
-pub(crate) struct Finder<'a> {
-    /// The corpus's labels.csv.
+/// A check that converts entries into [`FoundRecord`]s, on any thread.
+pub(crate) struct RecordChecker<'a> {
+    /// The labels.csv of the corpus.
     pub(crate) labels: Option<&'a LabelsFile>,
     /// The request of the survey.
-    pub(crate) wanted: &'a SurveyRequest<'a>,
-    /// The flag that the survey has enough cases for `--limit`. Further records are read and not looked at.
-    pub(crate) full: &'a AtomicBool,
-    /// The check of whether the subject accepts a transcript.
-    pub(crate) refuses: Refuses<'a>,
+    pub(crate) request: &'a SurveyRequest<'a>,
+    /// Set when the survey has enough cases for `--limit`. Later records are read, but `look` is not called for them.
+    pub(crate) is_full: &'a AtomicBool,
+    /// The filter for transcripts that the replayed subject does not accept.
+    pub(crate) refuses: TranscriptFilter<'a>,
 }
 
-/// A function that returns why a subject refuses a transcript, if it does.
-pub(crate) type Refuses<'a> = &'a (dyn Fn(&Transcript) -> Option<InvalidTranscript> + Sync);
+/// A function that returns the reason if a subject does not accept a transcript.
+pub(crate) type TranscriptFilter<'a> =
+    &'a (dyn Fn(&Transcript) -> Option<InvalidTranscript> + Sync);
 
-impl Finder<'_> {
-    /// Returns the findings on one record.
-    pub(crate) fn find<T>(
+impl RecordChecker<'_> {
+    /// Checks one record, and calls `look` if it is selected and valid.
+    pub(crate) fn check_record<T>(
         &self,
         entry: Result<Entry, Problem>,
         raw: Option<RawRecord>,
@@ -67,8 +68,8 @@ impl Finder<'_> {
             Err(problem) => {
                 return FoundRecord {
                     case: Err(problem),
-                    meant: false,
-                    seen: None,
+                    is_selected: false,
+                    look_result: None,
                     problems: Vec::new(),
                     bad: false,
                     digest,
@@ -77,17 +78,17 @@ impl Finder<'_> {
             }
         };
         let id = entry.transcript.id.as_str();
-        let (case, mut problems) = Case::from_entry(&entry, self.labels, self.wanted.by);
+        let (case, mut problems) = Case::from_entry(&entry, self.labels, self.request.by);
         if let Some(InvalidTranscript { what, expected }) = (self.refuses)(&entry.transcript) {
             let what = format!("transcript {id:?}: {what}");
             problems.push(Problem::new(entry.place.clone(), what, &expected));
         }
         let bad = self.labels.is_some_and(|file| file.is_bad(id)) || !problems.is_empty();
-        let meant = self.wanted.selection.matches(&entry);
-        let asked = self.wanted.entry == Some(id);
+        let is_selected = self.request.selection.matches(&entry);
+        let asked = self.request.entry == Some(id);
         FoundRecord {
-            meant,
-            seen: (meant && !bad && !self.full.load(Ordering::Relaxed))
+            is_selected,
+            look_result: (is_selected && !bad && !self.is_full.load(Ordering::Relaxed))
                 .then(|| look(&entry, &case)),
             bad,
             problems,
@@ -98,25 +99,25 @@ impl Finder<'_> {
     }
 }
 
-/// The files beside the transcripts, read against all ids.
-pub(crate) struct SideRecords<'a> {
-    /// The bad rows of splits.csv.
+/// The rows of splits.csv and labels.csv, to check against the ids of all transcripts.
+pub(crate) struct SideFiles<'a> {
+    /// The invalid rows of splits.csv.
     pub(crate) bad_splits: Vec<Problem>,
-    /// The search for splits that belong to no transcript.
+    /// Returns the rows of splits.csv whose id no transcript has.
     pub(crate) strays: &'a dyn Fn(&Ids) -> Vec<Problem>,
-    /// The search for labels that belong to no transcript.
+    /// Returns the rows of labels.csv whose id no transcript has.
     pub(crate) orphans: &'a dyn Fn(&Ids) -> Vec<Problem>,
     /// The path of labels.csv, if there is one.
     pub(crate) labels_csv: Option<&'a Path>,
 }
 
-/// The findings of a pass over a corpus so far.
+/// The cases, problems and counts of a pass over a corpus so far. Items of `T` are the results of the survey's `look`.
 pub(crate) struct Findings<C, T> {
     ids: Ids,
     hasher: CorpusHasher,
     cases: C,
-    /// The result of the look at each case.
-    seen: Vec<T>,
+    /// The result of `look` for each case.
+    look_results: Vec<T>,
     places: Places,
     names: SharedNames,
     problems: Vec<Problem>,
@@ -126,13 +127,13 @@ pub(crate) struct Findings<C, T> {
 }
 
 impl<C: CaseStore, T> Findings<C, T> {
-    /// Creates empty findings that hold only the problems of labels.csv.
+    /// Creates findings without records, with the problems of labels.csv.
     pub(crate) fn new(problems: Vec<Problem>) -> Self {
         Self {
             ids: Ids::default(),
             hasher: CorpusHasher::default(),
             cases: C::default(),
-            seen: Vec::new(),
+            look_results: Vec::new(),
             places: Places::default(),
             names: SharedNames::default(),
             problems,
@@ -142,8 +143,8 @@ impl<C: CaseStore, T> Findings<C, T> {
         }
     }
 
-    /// Adds the next record, in the order of the corpus.
-    pub(crate) fn take(&mut self, found: FoundRecord<T>) {
+    /// Adds the next record in the order of the corpus.
+    pub(crate) fn add_record(&mut self, found: FoundRecord<T>) {
         if let Some(digest) = found.digest {
             self.hasher.push(digest);
         }
@@ -153,35 +154,35 @@ impl<C: CaseStore, T> Findings<C, T> {
             Ok((case, place))
         });
         self.problems.extend(found.problems);
-        match (unique, found.seen) {
+        match (unique, found.look_result) {
             (Err(problem), _) => self.problems.push(problem),
-            (Ok((case, place)), Some(seen)) if !found.bad => {
+            (Ok((case, place)), Some(result)) if !found.bad => {
                 self.cases.keep(case.sharing(&mut self.names));
-                self.seen.push(seen);
+                self.look_results.push(result);
                 self.places.add(&place);
             }
-            (Ok((case, _)), _) if !found.meant => {
+            (Ok((case, _)), _) if !found.is_selected => {
                 self.left_out.add(&case);
                 self.filtered += 1;
             }
-            // Beyond the limit.
+            // Beyond `--limit`.
             (Ok(_), None) if !found.bad => self.filtered += 1,
             (Ok(_), _) => {}
         }
     }
 
-    /// Returns the number of cases kept so far.
+    /// Returns the number of cases so far.
     pub(crate) fn kept_cases(&self) -> usize {
         self.cases.number()
     }
 
-    /// Adds the problems that need all transcripts. Problems of labels.csv come first, in the order of its lines,
-    /// because those that need the transcript were found long after the others.
+    /// Adds the problems that can be found only when all transcripts are known. Problems of labels.csv are sorted to
+    /// the front, in the order of its lines.
     ///
     /// # Errors
-    /// Returns an error if memory or file handles ran out on the way.
-    pub(crate) fn end(&mut self, sides: &SideRecords<'_>) -> RunResult {
-        refuse_machine(&self.problems)?;
+    /// Returns an error if memory or file handles ran out during the pass.
+    pub(crate) fn finish(&mut self, sides: &SideFiles<'_>) -> RunResult {
+        fail_if_out_of_resources(&self.problems)?;
         self.problems.extend(sides.bad_splits.iter().cloned());
         let orphans = [
             ("splits", (sides.strays)(&self.ids)),
@@ -190,20 +191,21 @@ impl<C: CaseStore, T> Findings<C, T> {
         let unread = self.problems.iter().any(|p| p.cost != Cost::Itself);
         for (what, rows) in orphans {
             self.problems.extend(if unread {
-                of_the_unread(what, rows)
+                merge_unmatched_rows(what, rows)
             } else {
                 rows
             });
         }
-        labels_first(&mut self.problems, sides.labels_csv);
+        sort_label_problems_first(&mut self.problems, sides.labels_csv);
         Ok(())
     }
 
-    /// Converts the findings into a surveyed corpus. `side` is the part of its hash from labels and splits.
+    /// Converts the findings into a surveyed corpus and the results of `look`. `side_hash` is the part of the corpus
+    /// hash from labels and splits.
     pub(crate) fn into_survey(
         self,
         corpus: Corpus,
-        (stamps, side): (Stamps, &str),
+        (stamps, side_hash): (Stamps, &str),
         selection: &Selection,
     ) -> (CorpusSurvey<C>, Vec<T>) {
         let mut surveyed = CorpusSurvey {
@@ -212,22 +214,22 @@ impl<C: CaseStore, T> Findings<C, T> {
             cases: self.cases,
             places: self.places,
             problems: self.problems,
-            hash: format!("{}{side}", self.hasher.finish()),
+            hash: format!("{}{side_hash}", self.hasher.finish()),
             filtered: self.filtered,
-            left_out: self.left_out.hint(selection),
+            left_out: self.left_out.format_suggestions(selection),
             entry: self.entry,
             stamps,
         };
-        let mut seen = self.seen;
-        if let Some(kept) = narrow_cases(&surveyed.cases, selection) {
-            surveyed.narrow(&mut seen, &kept);
+        let mut look_results = self.look_results;
+        if let Some(kept) = limit_and_sample(&surveyed.cases, selection) {
+            surveyed.retain_cases(&mut look_results, &kept);
         }
-        (surveyed, seen)
+        (surveyed, look_results)
     }
 }
 
-/// Sorts problems for listing: those of labels.csv first, by line.
-pub(crate) fn labels_first(problems: &mut [Problem], labels_csv: Option<&Path>) {
+/// Moves the problems of labels.csv to the front, in the order of its lines.
+pub(crate) fn sort_label_problems_first(problems: &mut [Problem], labels_csv: Option<&Path>) {
     let line = |problem: &Problem| match labels_csv {
         Some(file) if problem.place.file.as_path() == file => problem.place.line,
         _ => u64::MAX,
@@ -235,9 +237,9 @@ pub(crate) fn labels_first(problems: &mut [Problem], labels_csv: Option<&Path>) 
     problems.sort_by_key(line);
 }
 
-/// Merges the problems of rows without a transcript into one. Most such rows probably belong to transcripts that could
-/// not be read.
-fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
+/// Merges the problems of rows without a transcript into one, which names the first. Most such rows probably belong to
+/// transcripts that could not be read.
+fn merge_unmatched_rows(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     let count = rows.len();
     let one = |first: Problem| {
         let what =
@@ -247,8 +249,8 @@ fn of_the_unread(what: &str, rows: Vec<Problem>) -> Vec<Problem> {
     rows.into_iter().next().map(one).into_iter().collect()
 }
 
-/// Returns which cases are left by `--limit`, then `--sample`. `None` if neither is set.
-fn narrow_cases(cases: &impl CaseSet, selection: &Selection) -> Option<Vec<bool>> {
+/// Returns a flag for each case: whether `--limit`, then `--sample`, keeps it. `None` if neither is set.
+fn limit_and_sample(cases: &impl CaseSet, selection: &Selection) -> Option<Vec<bool>> {
     if selection.limit.is_none() && selection.sample.is_none() {
         return None;
     }

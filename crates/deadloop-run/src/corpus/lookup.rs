@@ -4,24 +4,24 @@ use deadloop_corpus::Entry;
 use deadloop_detect::harness::did_you_mean;
 use deadloop_score::Case;
 
-use crate::corpus::survey::{CorpusSurvey, listing};
+use crate::corpus::survey::{CorpusSurvey, list_problems};
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::visible::visible;
 
-/// The maximum number of ids suggested for an unknown one.
-const SUGGESTED: usize = 10;
+/// The maximum number of ids to list when the requested one is unknown.
+const MAX_IDS: usize = 10;
 
 impl CorpusSurvey {
-    /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its label. With
-    /// `skips`, bad lines of the corpus are counted and left out.
+    /// Returns the transcript requested by [`SurveyRequest::entry`](crate::SurveyRequest::entry), and its case. If
+    /// `skips`, the problems of the corpus are only counted.
     ///
     /// # Errors
     /// Returns an error if no transcript has this id, its labels are bad, or the corpus is not whole and `skips` is
     /// false.
     pub fn one(&self, id: &str, skips: bool, host: &dyn Host) -> RunResult<(&Entry, &Case)> {
         if !skips && !self.problems.is_empty() {
-            return Err(Code::Usage.error(listing(&self.problems)));
+            return Err(Code::Usage.error(list_problems(&self.problems)));
         }
         if !self.problems.is_empty() {
             host.notify(&format!("{} problems skipped", self.problems.len()));
@@ -30,7 +30,7 @@ impl CorpusSurvey {
         match (self.entry.as_deref(), case) {
             (Some(entry), Some(case)) => Ok((entry, case)),
             // Its labels are bad, so it was left out.
-            (Some(_), None) => Err(Code::Usage.error(listing(&self.problems))),
+            (Some(_), None) => Err(Code::Usage.error(list_problems(&self.problems))),
             (None, _) => Err(self.unknown_transcript(id)),
         }
     }
@@ -54,9 +54,9 @@ impl CorpusSurvey {
         } else {
             near
         };
-        let mut told: Vec<String> = told.into_iter().take(SUGGESTED + 1).map(visible).collect();
-        if told.len() > SUGGESTED {
-            told[SUGGESTED] = "…".into();
+        let mut told: Vec<String> = told.into_iter().take(MAX_IDS + 1).map(visible).collect();
+        if told.len() > MAX_IDS {
+            told[MAX_IDS] = "…".into();
         }
         let meant = did_you_mean(id, ids());
         let id = visible(id);

@@ -1,4 +1,4 @@
-//! The passes over a corpus: transcripts counted, found, selected.
+//! The first pass over a corpus, which checks, counts and selects its transcripts.
 
 pub mod blocks;
 pub(crate) mod case_store;

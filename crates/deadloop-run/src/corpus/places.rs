@@ -1,4 +1,4 @@
-//! [`Places`]: selected records of a corpus, one bit per line.
+//! [`Places`]: a set of records of a corpus, one bit a line.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -7,33 +7,34 @@ use std::sync::Arc;
 use deadloop_corpus::{Entry, Place};
 use deadloop_replay::IdFilter;
 
-/// The places of transcripts, in the order of the corpus. An id has at most one place.
+/// A set of places of transcripts, in the order of the corpus. Each id has at most one place.
 #[derive(Debug, Default)]
 pub struct Places {
     files: Vec<LineSet>,
-    numbers: HashMap<Arc<PathBuf>, usize>,
-    number: usize,
+    /// Index in `files` of each path.
+    indices: HashMap<Arc<PathBuf>, usize>,
+    place_count: usize,
 }
 
-/// The set lines of one file.
+/// A set of line numbers of one file, as a bit map.
 #[derive(Debug, Default)]
 struct LineSet(Vec<u64>);
 
 impl LineSet {
     fn has(&self, line: u64) -> bool {
-        let (word, bit) = split(line);
+        let (word, bit) = bit_position(line);
         self.0.get(word).is_some_and(|bits| bits >> bit & 1 == 1)
     }
 
     fn add(&mut self, line: u64) {
-        let (word, bit) = split(line);
+        let (word, bit) = bit_position(line);
         if self.0.len() <= word {
             self.0.resize(word + 1, 0);
         }
         self.0[word] |= 1 << bit;
     }
 
-    fn all(&self) -> impl Iterator<Item = u64> {
+    fn lines(&self) -> impl Iterator<Item = u64> {
         let words = self.0.iter().enumerate();
         words.flat_map(|(word, bits)| {
             let is_set = move |bit: &u64| bits >> bit & 1 == 1;
@@ -44,47 +45,48 @@ impl LineSet {
     }
 }
 
-fn split(line: u64) -> (usize, u64) {
+/// Returns the index of the word that holds the bit of `line`, and the index of the bit in this word.
+fn bit_position(line: u64) -> (usize, u64) {
     (usize::try_from(line / 64).unwrap_or(usize::MAX), line % 64)
 }
 
 impl Places {
-    /// Adds a place, in the order of the corpus.
+    /// Adds a place. Places are added in the order of the corpus.
     pub(crate) fn add(&mut self, place: &Place) {
         let next = self.files.len();
-        let nth = *self.numbers.entry(Arc::clone(&place.file)).or_insert(next);
+        let nth = *self.indices.entry(Arc::clone(&place.file)).or_insert(next);
         if nth == next {
             self.files.push(LineSet::default());
         }
         self.files[nth].add(place.line);
-        self.number += 1;
+        self.place_count += 1;
     }
 
-    /// Returns whether `place` is included.
+    /// Returns whether the set has `place`.
     pub fn contains(&self, place: &Place) -> bool {
-        let nth = self.numbers.get(&place.file);
+        let nth = self.indices.get(&place.file);
         nth.is_some_and(|nth| self.files[*nth].has(place.line))
     }
 
-    /// Returns the places whose flag in `kept` is set. The flags are in the order of the corpus.
+    /// Returns the places whose flag in `kept` is set. `kept` has one flag a place, in the order of the corpus.
     #[must_use]
     pub fn only(&self, kept: impl IntoIterator<Item = bool>) -> Self {
         let mut kept = kept.into_iter();
         let mut files: Vec<LineSet> = Vec::new();
-        let mut number = 0;
+        let mut place_count = 0;
         for lines in &self.files {
             let mut some = LineSet::default();
-            for line in lines.all().filter(|_| kept.next() == Some(true)) {
+            for line in lines.lines().filter(|_| kept.next() == Some(true)) {
                 some.add(line);
-                number += 1;
+                place_count += 1;
             }
             files.push(some);
         }
-        let numbers = self.numbers.clone();
+        let indices = self.indices.clone();
         Self {
             files,
-            numbers,
-            number,
+            indices,
+            place_count,
         }
     }
 }
@@ -95,7 +97,7 @@ impl IdFilter for Places {
     }
 
     fn number(&self) -> usize {
-        self.number
+        self.place_count
     }
 
     fn by_place(&self) -> bool {

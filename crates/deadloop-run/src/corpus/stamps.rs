@@ -1,6 +1,6 @@
-//! [`Stamps`]: the state of corpus files, to notice changes.
+//! [`Stamps`]: sizes and times of corpus files, to detect changes.
 //!
-//! A replay reads the files a second time, and they must still be those of the survey.
+//! A replay reads the files after the survey, and fails if they changed in between.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -10,23 +10,23 @@ use deadloop_corpus::Corpus;
 
 use crate::failure::{Code, RunResult};
 
-/// The size and the times of the last change of each file.
-pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
+/// The stamp of each corpus file. `None` if its metadata cannot be read.
+pub(crate) struct Stamps(Vec<(PathBuf, Option<FileStamp>)>);
 
-/// The size, the time of the last change, and the state that programs cannot reset: see [`inner`].
-type Stamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
+/// Size in bytes, modification time, and the [inode state](inode_state) of a file.
+type FileStamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
-    /// Returns the current stamps. They are taken before the first pass.
+    /// Returns the current stamps of the corpus files.
     pub(crate) fn from_corpus(corpus: &Corpus) -> Self {
         let files = corpus.files().iter();
-        Self(files.map(|file| (file.clone(), stamp(file))).collect())
+        Self(files.map(|file| (file.clone(), file_stamp(file))).collect())
     }
 
-    /// Refuses a corpus that has changed since.
+    /// Returns an error if a file changed since the stamps were taken.
     pub(crate) fn check(&self) -> RunResult {
         let mut files = self.0.iter();
-        match files.find(|(file, before)| stamp(file) != *before) {
+        match files.find(|(file, before)| file_stamp(file) != *before) {
             None => Ok(()),
             Some((file, _)) => Err(Code::Usage.error(format!(
                 "the corpus changed while it was read: {} was written to",
@@ -36,21 +36,21 @@ impl Stamps {
     }
 }
 
-fn stamp(file: &Path) -> Option<Stamp> {
-    let of = |data: Metadata| (data.len(), data.modified().ok(), inner(&data));
-    file.metadata().ok().map(of)
+fn file_stamp(file: &Path) -> Option<FileStamp> {
+    let stamp_of = |data: Metadata| (data.len(), data.modified().ok(), inode_state(&data));
+    file.metadata().ok().map(stamp_of)
 }
 
-/// Returns the inode and the time of the last change of the file's metadata. A program that resets a file's time
-/// changes this time too.
+/// Returns the inode, and the time when it last changed in seconds and nanoseconds. A program that resets a file's
+/// modification time changes this time too.
 #[cfg(unix)]
-fn inner(data: &Metadata) -> Option<(u64, i64, i64)> {
+fn inode_state(data: &Metadata) -> Option<(u64, i64, i64)> {
     use std::os::unix::fs::MetadataExt;
     Some((data.ino(), data.ctime(), data.ctime_nsec()))
 }
 
-/// Returns `None`, since other systems have no such state.
+/// Returns `None`, since the system has no inodes.
 #[cfg(not(unix))]
-fn inner(_: &Metadata) -> Option<(u64, i64, i64)> {
+fn inode_state(_: &Metadata) -> Option<(u64, i64, i64)> {
     None
 }

@@ -1,6 +1,6 @@
-//! The first pass over a corpus: problems, counts, selected transcripts.
+//! [`survey`]: the first pass over a corpus, which finds problems and selects transcripts.
 //!
-//! Nothing is replayed before it ends.
+//! Replays begin only after this pass.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ use deadloop_replay::{Interruption, each};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::corpus::case_store::{CaseStore, retain_kept};
-use crate::corpus::findings::{Finder, Findings, Refuses, SideRecords};
+use crate::corpus::findings::{Findings, RecordChecker, SideFiles, TranscriptFilter};
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::failure::{Code, Failure, RunResult};
@@ -22,49 +22,49 @@ use crate::host::{Host, watched};
 use crate::option::{BY, ON_BAD, OUT};
 use crate::words;
 
-/// The number of transcripts whose fields are listed if no transcript has a requested field.
-const NAMED_OF: usize = 1000;
+/// The number of transcripts read to list the existing fields, if a requested field does not exist.
+const MAX_FIELD_SAMPLES: usize = 1000;
 
-/// A surveyed corpus.
+/// A corpus after the first pass, with its selected cases.
 pub struct CorpusSurvey<C = Vec<Case>> {
-    /// The corpus, to be read again. Without files if it is not on this machine.
+    /// The corpus. It has no files if it is not on this machine.
     pub corpus: Corpus,
-    /// The name from its card.
+    /// The name of the corpus, from its card.
     pub name: Option<String>,
-    /// The selected transcripts, in the order of the corpus.
+    /// The cases of the selected transcripts, in the order of the corpus.
     pub cases: C,
     /// The places of the selected transcripts.
     pub places: Places,
     /// All problems of the corpus.
     pub problems: Vec<Problem>,
-    /// The hash of all its records, labels and splits.
+    /// The hash of all records, labels and splits of the corpus.
     pub hash: String,
     /// The number of valid transcripts that filters left out.
     pub filtered: u64,
-    /// The requested transcript with its text.
+    /// The transcript requested by [`SurveyRequest::entry`], with its text.
     pub entry: Option<Box<Entry>>,
-    /// The existing names of the kinds that filters use, if the filters left out everything.
+    /// The end of an error message that lists existing models and splits. Used if the filters left out everything.
     pub left_out: String,
-    /// The stamps of its files.
+    /// The stamps of the corpus files before the pass.
     pub(crate) stamps: Stamps,
 }
 
-/// The request of a survey.
+/// Options of a survey.
 pub struct SurveyRequest<'a> {
     /// The corpus: a folder or one file.
     pub path: &'a Path,
     /// The filters that select transcripts.
     pub selection: Selection,
-    /// The fields of a further breakdown.
+    /// The fields given by `--by`, for a further breakdown.
     pub by: &'a [String],
-    /// The id of a transcript whose text is returned too.
+    /// The id of a transcript to return with its text.
     pub entry: Option<&'a str>,
-    /// The host of the run.
+    /// The host, which shows progress and can stop the survey.
     pub host: &'a dyn Host,
 }
 
 impl<'a> SurveyRequest<'a> {
-    /// Creates the request of all transcripts.
+    /// Creates a request that selects all transcripts.
     pub fn all(path: &'a Path, host: &'a dyn Host) -> Self {
         Self {
             path,
@@ -76,12 +76,12 @@ impl<'a> SurveyRequest<'a> {
     }
 }
 
-/// Opens a corpus. Failure to open it is an error of usage.
+/// Opens the corpus at `path`, which is a folder or one file.
 pub fn open(path: &Path) -> RunResult<Corpus> {
     Corpus::open(path).map_err(open_failure)
 }
 
-/// Converts the error of a corpus that cannot be opened.
+/// Converts the error of opening a corpus: a usage error, unless memory or file handles ran out.
 pub(crate) fn open_failure(error: CorpusError) -> Failure {
     if error.is_of_machine() {
         Code::Unexpected.because(error)
@@ -90,9 +90,9 @@ pub(crate) fn open_failure(error: CorpusError) -> Failure {
     }
 }
 
-/// Returns an error if memory or file handles ran out. Then the corpus is not at fault, and leaving out the unread
-/// files would make it a different corpus.
-pub(crate) fn refuse_machine(problems: &[Problem]) -> RunResult {
+/// Returns an error if memory or file handles ran out while the corpus was read. The corpus is not at fault then, and
+/// leaving out the unread files would make it a different corpus.
+pub(crate) fn fail_if_out_of_resources(problems: &[Problem]) -> RunResult {
     match problems.iter().find(|p| p.cost == Cost::Machine) {
         Some(p) => {
             let Problem { place, what, .. } = p;
@@ -103,13 +103,14 @@ pub(crate) fn refuse_machine(problems: &[Problem]) -> RunResult {
     }
 }
 
-/// Reads the whole corpus once.
+/// Reads the whole corpus once, and returns its problems and selected cases.
 pub fn survey(wanted: SurveyRequest<'_>) -> RunResult<CorpusSurvey> {
     let corpus = open(wanted.path)?;
     survey_with(corpus, wanted, |_, _| ()).map(|(surveyed, _)| surveyed)
 }
 
-/// Surveys the corpus and calls `look` for each selected transcript. Returns its results in the order of the cases.
+/// Surveys the corpus, and calls `look` for each selected transcript. Returns the results of `look` in the order of the
+/// cases.
 pub fn survey_with<T: Send>(
     corpus: Corpus,
     wanted: SurveyRequest<'_>,
@@ -118,30 +119,31 @@ pub fn survey_with<T: Send>(
     survey_into(corpus, wanted, &|_| None, look)
 }
 
-/// Surveys the corpus like [`survey_with`], with cases stored as `C`. A misfit returned by `refuses` is a problem of
-/// its transcript.
+/// Surveys the corpus like [`survey_with`], with cases stored as `C`. If `refuses` returns a misfit, the transcript has
+/// a problem.
 pub(crate) fn survey_into<C: CaseStore, T: Send>(
     corpus: Corpus,
     wanted: SurveyRequest<'_>,
-    refuses: Refuses<'_>,
+    refuses: TranscriptFilter<'_>,
     look: impl Fn(&Entry, &Case) -> T + Sync,
 ) -> RunResult<(CorpusSurvey<C>, Vec<T>)> {
     let stamps = Stamps::from_corpus(&corpus);
     let labels = corpus.labels_csv().map(LabelsFile::read);
     let (labels, problems) = labels.map_or((None, Vec::new()), |(file, p)| (Some(file), p));
     let (full, most) = (AtomicBool::new(false), wanted.selection.limit);
-    let finder = Finder {
+    let checker = RecordChecker {
         labels: labels.as_ref(),
-        wanted: &wanted,
-        full: &full,
+        request: &wanted,
+        is_full: &full,
         refuses,
     };
-    let find =
-        |entry: Result<Entry, Problem>, raw: Option<RawRecord>| finder.find(entry, raw, &look);
+    let find = |entry: Result<Entry, Problem>, raw: Option<RawRecord>| {
+        checker.check_record(entry, raw, &look)
+    };
     let mut found = Findings::new(problems);
     watched(wanted.host, "reading", |watch| {
         each(&corpus, watch, find, |record| {
-            found.take(record);
+            found.add_record(record);
             full.store(
                 most.is_some_and(|most| found.kept_cases() >= most),
                 Ordering::Relaxed,
@@ -150,7 +152,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         })
     })
     .map_err(|Interruption| Code::Interrupted.error("interrupted while the corpus was read"))?;
-    found.end(&SideRecords {
+    found.finish(&SideFiles {
         bad_splits: corpus.bad_splits(),
         strays: &|ids| corpus.stray_splits(ids),
         orphans: &|ids| {
@@ -160,12 +162,12 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         },
         labels_csv: corpus.labels_csv(),
     })?;
-    let side = side_files(&corpus)?;
+    let side = side_files_hash(&corpus)?;
     Ok(found.into_survey(corpus, (stamps, &side), &wanted.selection))
 }
 
-/// Returns the part of the corpus hash from `labels.csv` and `splits.csv`. Empty if neither exists.
-pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
+/// Returns the part of the corpus hash from `labels.csv` and `splits.csv`. Empty if the corpus has neither file.
+pub(crate) fn side_files_hash(corpus: &Corpus) -> RunResult<String> {
     let files = corpus.labels_csv().into_iter().chain(corpus.splits_csv());
     let text = |file: &Path| match read_file(file) {
         Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
@@ -180,25 +182,27 @@ pub(crate) fn side_files(corpus: &Corpus) -> RunResult<String> {
 }
 
 impl<C: CaseStore> CorpusSurvey<C> {
-    /// Drops the cases whose flag in `kept` is not set, and their items of `seen`.
-    pub(crate) fn narrow<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
+    /// Drops each case whose flag in `kept` is not set, and the item of `seen` with the same index.
+    pub(crate) fn retain_cases<T>(&mut self, seen: &mut Vec<T>, kept: &[bool]) {
         self.filtered += kept.iter().filter(|kept| !**kept).count() as u64;
         self.places = self.places.only(kept.iter().copied());
         self.cases.narrow(kept);
         retain_kept(seen, kept);
     }
 
-    /// Refuses a corpus that is not whole, or with `skip` reports how much was left out. Refuses an empty selection.
+    /// Returns an error if the corpus has problems or nothing is selected. If `skip`, problems are only counted.
     ///
     /// # Errors
-    /// Returns an error that lists every problem, or an error if nothing is selected.
+    /// Returns an error that lists every problem, or one that explains why nothing is selected.
     pub fn accept(&self, skip: bool, host: &dyn Host) -> RunResult {
         match (self.problems.len(), skip) {
             (0, _) => {}
             (_, false) => {
                 let all = self.cases.number() == 0 && self.filtered == 0;
-                let foreign = foreign(&self.problems).filter(|_| all);
-                return Err(Code::Usage.error(foreign.unwrap_or_else(|| listing(&self.problems))));
+                let foreign = suggest_import(&self.problems).filter(|_| all);
+                return Err(
+                    Code::Usage.error(foreign.unwrap_or_else(|| list_problems(&self.problems)))
+                );
             }
             (n, true) if self.cases.number() > 0 => host.notify(&format!(
                 "{} skipped, see rejected.jsonl in the results",
@@ -211,7 +215,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
                 0 if !self.problems.is_empty() => {
                     format!(
                         "no transcript is left: all are bad\n{}",
-                        lines(&self.problems)
+                        join_lines(&self.problems)
                     )
                 }
                 0 => "the corpus has no transcripts".to_owned(),
@@ -225,8 +229,8 @@ impl<C: CaseStore> CorpusSurvey<C> {
         Ok(())
     }
 
-    /// Reports the fields of a further breakdown that no transcript has. Such fields are not an error, since one
-    /// breakdown may serve many corpora.
+    /// Notifies the host which fields of `--by` no transcript has. A missing field is not an error, since one breakdown
+    /// may serve many corpora.
     pub(crate) fn tell_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
@@ -234,7 +238,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
         if absent.is_empty() {
             return;
         }
-        let some = self.corpus.entries().take(NAMED_OF).flatten();
+        let some = self.corpus.entries().take(MAX_FIELD_SAMPLES).flatten();
         let there: BTreeSet<String> = some.flat_map(|entry| fields(&entry)).collect();
         let there: Vec<String> = there.into_iter().collect();
         host.notify(&format!(
@@ -244,8 +248,8 @@ impl<C: CaseStore> CorpusSurvey<C> {
         ));
     }
 
-    /// Writes `rejected.jsonl`: the lines that `--on-bad skip` left out, with the reason. Writes no file if there are
-    /// none.
+    /// Writes to `rejected.jsonl` the lines that `--on-bad skip` left out, with the reasons. Writes no file if there
+    /// are none.
     pub(crate) fn write_rejected(&self, dir: &Path) -> RunResult {
         let row = |problem: &Problem| format!("{}\n", rejected_row(problem));
         let rows: String = self.problems.iter().map(row).collect();
@@ -255,7 +259,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
         Ok(())
     }
 
-    /// Reports the lines that were left out, if there is no folder to list them in.
+    /// Notifies the host which lines were left out. Used by commands without a folder of results.
     pub fn tell_rejected(&self, host: &dyn Host) {
         if !self.problems.is_empty() {
             let n = self.problems.len();
@@ -270,7 +274,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
     }
 }
 
-/// Returns a problem as a row of rejected.jsonl.
+/// Returns a row of rejected.jsonl.
 pub(crate) fn rejected_row(problem: &Problem) -> serde_json::Value {
     serde_json::json!({
         "file": problem.place.file.display().to_string(),
@@ -280,8 +284,9 @@ pub(crate) fn rejected_row(problem: &Problem) -> serde_json::Value {
     })
 }
 
-/// Returns the command to type if a corpus consists of problems alone.
-pub(crate) fn foreign(problems: &[Problem]) -> Option<String> {
+/// Returns a message that suggests an import, for a corpus whose records all have problems. `None` if the first problem
+/// has no line.
+pub(crate) fn suggest_import(problems: &[Problem]) -> Option<String> {
     let first = problems.first().filter(|first| first.place.line > 0)?;
     let bad = words::several(problems.len() as u64, "record");
     let file = words::typed(first.place.file.as_os_str());
@@ -290,21 +295,21 @@ pub(crate) fn foreign(problems: &[Problem]) -> Option<String> {
     ))
 }
 
-/// Returns every problem of a corpus, one per line, and the remedy.
-pub(crate) fn listing(problems: &[Problem]) -> String {
+/// Formats every problem of a corpus, one a line, with a hint what to do.
+pub(crate) fn list_problems(problems: &[Problem]) -> String {
     let several = words::several(problems.len() as u64, "problem");
     let hint = format!("nothing was scored; mend them, or leave them out with {ON_BAD}");
-    let lines = lines(problems);
+    let lines = join_lines(problems);
     format!("the corpus is not whole: {several}\n{lines}\n{hint}")
 }
 
-/// Returns problems, one per line.
-pub(crate) fn lines(problems: &[Problem]) -> String {
+/// Joins problems, one a line.
+pub(crate) fn join_lines(problems: &[Problem]) -> String {
     let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 
-/// Leaves out the transcripts of the sealed split. `seen` has an item for each case.
+/// Drops the cases of the split `sealed`, and their items of `seen`. Returns the other items.
 pub(crate) fn drop_sealed<C: CaseStore, T>(
     surveyed: &mut CorpusSurvey<C>,
     mut seen: Vec<T>,
@@ -317,7 +322,7 @@ pub(crate) fn drop_sealed<C: CaseStore, T>(
     let cases = 0..surveyed.cases.number();
     let kept: Vec<bool> = cases.map(|i| surveyed.cases.on(i, is_open)).collect();
     if kept.contains(&false) {
-        surveyed.narrow(&mut seen, &kept);
+        surveyed.retain_cases(&mut seen, &kept);
     }
     seen
 }

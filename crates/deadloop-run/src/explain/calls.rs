@@ -6,26 +6,27 @@ use serde_json::Value;
 
 use crate::corpus::blocks::RunNumbers;
 
-/// The minimum number of equal calls in a row that count as a streak.
-const LEAST: usize = 3;
+/// The minimum length of a streak of equal calls.
+const MIN_LEN: usize = 3;
 
-/// The maximum number of chars shown of a differing word.
-const SHOWN: usize = 40;
+/// The maximum number of chars of a differing word to show.
+const MAX_CHARS: usize = 40;
 
-/// Calls of one tool with the same arguments, one after the other.
+/// A streak of calls of one tool with the same arguments.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct EqualCalls {
     /// The name of the tool.
     pub tool: String,
-    /// The number of the first call.
+    /// The index of the first call among all calls of the run.
     pub first: usize,
-    /// The number of calls.
+    /// The number of calls in the streak.
     pub count: usize,
-    /// The first words that differ between the results of two calls in a row. `None` if all results are equal.
+    /// The first word of each of two adjacent results that differs from the other. `None` if all results of the streak
+    /// are equal.
     pub differ: Option<[String; 2]>,
 }
 
-/// A call with its result, if one was recorded.
+/// A call with its recorded result.
 struct CallPair<'a> {
     tool: &'a str,
     arguments: &'a Value,
@@ -33,9 +34,10 @@ struct CallPair<'a> {
 }
 
 impl EqualCalls {
-    /// Finds the longest streak, the first of equally long ones. `None` if no three calls in a row are equal.
+    /// Finds the longest streak of equal calls, or the first of several that long. `None` if no three calls in a row
+    /// are equal.
     pub(super) fn find(transcript: &Transcript) -> Option<Self> {
-        let calls = pairs(transcript);
+        let calls = pair_calls(transcript);
         let mut first = 0;
         let mut longest = 0..0;
         for (number, call) in calls.iter().enumerate() {
@@ -47,20 +49,20 @@ impl EqualCalls {
                 longest = first..number + 1;
             }
         }
-        let streak = calls.get(longest.clone()).filter(|s| s.len() >= LEAST)?;
+        let streak = calls.get(longest.clone()).filter(|s| s.len() >= MIN_LEN)?;
         let results: Vec<&str> = streak.iter().filter_map(|call| call.result).collect();
         let pairs = results.iter().zip(results.iter().skip(1));
         Some(Self {
             tool: streak[0].tool.to_owned(),
             first: longest.start,
             count: longest.len(),
-            differ: pairs.filter_map(|(a, b)| difference(a, b)).next(),
+            differ: pairs.filter_map(|(a, b)| first_difference(a, b)).next(),
         })
     }
 }
 
-/// Returns the calls of a transcript with their results, in order.
-fn pairs(transcript: &Transcript) -> Vec<CallPair<'_>> {
+/// Pairs each call of a transcript with its result, in order.
+fn pair_calls(transcript: &Transcript) -> Vec<CallPair<'_>> {
     let mut numbers = RunNumbers::new(transcript);
     let mut calls: Vec<CallPair<'_>> = Vec::new();
     for event in &transcript.events {
@@ -90,15 +92,16 @@ fn pairs(transcript: &Transcript) -> Vec<CallPair<'_>> {
     calls
 }
 
-/// Returns the first words in which two texts differ. The end of a text is an empty word.
-fn difference(a: &str, b: &str) -> Option<[String; 2]> {
+/// Returns the first word of each text that differs from the other text's. The end of a text counts as an empty word.
+fn first_difference(a: &str, b: &str) -> Option<[String; 2]> {
     let (mut words, mut others) = (a.split_whitespace(), b.split_whitespace());
     loop {
         match (words.next(), others.next()) {
             (None, None) => return None,
             (one, other) if one == other => {}
             (one, other) => {
-                let shown = |word: Option<&str>| word.unwrap_or("").chars().take(SHOWN).collect();
+                let shown =
+                    |word: Option<&str>| word.unwrap_or("").chars().take(MAX_CHARS).collect();
                 return Some([shown(one), shown(other)]);
             }
         }

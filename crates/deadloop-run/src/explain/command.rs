@@ -1,4 +1,4 @@
-//! [`explain`]: settings or repairers on one transcript of a corpus.
+//! [`explain`]: explains settings or repairers on one transcript of a corpus.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -12,11 +12,11 @@ use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::options::{JudgingOptions, OnBad};
-use crate::repair::{step_lines, steps};
+use crate::repair::{explain_steps, format_steps};
 use crate::settings::SettingsReader;
 
-/// The chars of text before and after the onset and the alarm.
-const CONTEXT: u64 = 200;
+/// The number of chars shown before and after the onset and the alarm.
+const CONTEXT_CHARS: u64 = 200;
 
 options! {
     /// The options of an explanation.
@@ -44,17 +44,17 @@ options! {
     }
 }
 
-/// The answer of an explanation.
+/// The answer of [`explain`].
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum ExplainAnswer {
     /// The explanation of settings.
     Settings(Box<Explanation>),
-    /// The steps of repairers.
+    /// The steps of each repairer, as JSON.
     Repair(Vec<Value>),
 }
 
-/// Explains settings on one transcript, or the steps of repairers.
+/// Explains what settings, or the repairers of a file, do to one transcript.
 ///
 /// # Errors
 /// Returns an error if settings or repairers are bad, no transcript has the id, the corpus is not whole, a program does
@@ -69,9 +69,9 @@ pub fn explain(options: &ExplainOptions, host: &dyn Host) -> RunResult<ExplainAn
     let skips = options.on_bad == OnBad::Skip;
     let (entry, case) = found.one(&options.transcript, skips, host)?;
     if let Some(file) = &options.repair {
-        let told = steps(&reader.text(file)?, &entry.transcript)
+        let repair_steps = explain_steps(&reader.text(file)?, &entry.transcript)
             .map_err(|what| Code::Usage.error(format!("{}:{what}", file.display())))?;
-        return Ok(ExplainAnswer::Repair(told));
+        return Ok(ExplainAnswer::Repair(repair_steps));
     }
     let question = ExplainRequest {
         transcript: &entry.transcript,
@@ -81,7 +81,7 @@ pub fn explain(options: &ExplainOptions, host: &dyn Host) -> RunResult<ExplainAn
             .options_for(std::slice::from_ref(case))
             .unwrap_or_else(|_| judge.options()),
         chunks: judge.chunks,
-        context: CONTEXT,
+        context: CONTEXT_CHARS,
     };
     let explained = question.explain(&named, host)?;
     Ok(ExplainAnswer::Settings(Box::new(explained)))
@@ -92,9 +92,9 @@ impl Display for ExplainAnswer {
         match self {
             Self::Settings(explained) => {
                 let paint = Paint::new(f.alternate(), f.width());
-                f.write_str(super::text::words(explained, paint).trim_end())
+                f.write_str(super::text::format_explanation(explained, paint).trim_end())
             }
-            Self::Repair(told) => f.write_str(&step_lines(told)),
+            Self::Repair(told) => f.write_str(&format_steps(told)),
         }
     }
 }

@@ -9,11 +9,11 @@ use regex::Regex;
 use super::near_misses::FactSight;
 
 /// The maximum number of chars before the first copy at which a copy of another length may begin.
-const SLACK: u64 = 16;
+const MAX_EARLY_CHARS: u64 = 16;
 
-/// Returns the copies of a fact in `text`, up to `end`. Copies may differ in text that the detector folds, such as
-/// numbers and list markers.
-pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
+/// Returns the ranges of the copies of a fact's unit in `text`, up to `end`. Copies may differ in text that the
+/// detector folds, such as numbers and list markers.
+pub(super) fn find_copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let start = onset.saturating_sub(period);
     let even = exact_copies(text, start, period, end);
@@ -27,9 +27,9 @@ pub(super) fn copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u6
     counted_copies(sight, end)
 }
 
-/// Returns as many copies as the fact counts, one after the other, each as long as its period. If folded text varies
-/// in length, the borders are approximate. Empty if the last copy would not end near the fact's position: such copies
-/// are scattered.
+/// Returns as many adjacent ranges as the fact counts copies, each as long as its period. If folded text varies in
+/// length, the borders are approximate. Empty if the last range would not end near the fact's position, since such
+/// copies are scattered.
 fn counted_copies(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let (onset, period) = (sight.onset.count(), sight.period.count());
     let (start, count) = (
@@ -45,7 +45,7 @@ fn counted_copies(sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     starts.take_while(|from| *from < end).map(copy).collect()
 }
 
-/// Returns the exact copies of the `period` chars at `start`, one after the other. The last one may be cut.
+/// Returns the adjacent exact copies of the `period` chars at `start`. The last copy may be cut.
 pub(super) fn exact_copies(text: &[char], start: u64, period: u64, end: u64) -> Vec<Range<u64>> {
     let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
     let end = end.min(text.len() as u64);
@@ -61,27 +61,27 @@ pub(super) fn exact_copies(text: &[char], start: u64, period: u64, end: u64) -> 
     copy.take_while(is_copy).collect()
 }
 
-/// Returns copies that differ in their numbers and white space. Each begins like the unit and ends where the next one
+/// Returns the copies that differ in numbers and white space. Each begins like the unit and ends where the next one
 /// begins.
 fn similar_copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>> {
     let from = sight
         .onset
         .count()
-        .saturating_sub(sight.period.count() + SLACK);
+        .saturating_sub(sight.period.count() + MAX_EARLY_CHARS);
     let range = |at: u64| usize::try_from(at).map_or(text.len(), |at| at.min(text.len()));
-    let stretch: String = text[range(from)..range(end).max(range(from))]
+    let searched_text: String = text[range(from)..range(end).max(range(from))]
         .iter()
         .collect();
-    let Some(pattern) = pattern(&sight.unit) else {
+    let Some(pattern) = copy_start_pattern(&sight.unit) else {
         return Vec::new();
     };
     let (mut at, mut counted) = (from, 0);
     let start = |found: regex::Match<'_>| {
-        at += Chars::count(&stretch[counted..found.start()]).0;
+        at += Chars::count(&searched_text[counted..found.start()]).0;
         counted = found.start();
         at
     };
-    let starts: Vec<u64> = pattern.find_iter(&stretch).map(start).collect();
+    let starts: Vec<u64> = pattern.find_iter(&searched_text).map(start).collect();
     let ends = starts.iter().skip(1).copied().chain([u64::MAX]);
     let length = sight.period.count().max(Chars::count(&sight.unit).0);
     let copy = |(start, next): (&u64, u64)| {
@@ -92,8 +92,8 @@ fn similar_copies(text: &[char], sight: &FactSight, end: u64) -> Vec<Range<u64>>
     starts.iter().zip(ends).map(copy).collect()
 }
 
-/// Returns a pattern for the beginnings of copies of a unit.
-fn pattern(unit: &str) -> Option<Regex> {
+/// Returns a regex that matches the beginnings of copies of a unit.
+fn copy_start_pattern(unit: &str) -> Option<Regex> {
     let mut pattern = String::new();
     // The end of the last copy may be followed by the next one's number.
     let mut chars = unit.trim_end().chars().peekable();
@@ -121,16 +121,16 @@ mod tests {
     use deadloop_detect::Settings;
     use deadloop_detect::TextChannel;
 
-    use crate::explain::near_misses::sights;
+    use crate::explain::near_misses::facts_in;
 
     /// Returns the copies that the fact of a periodic detector counts, as text.
     fn marked(text: &str, params: &str) -> Vec<String> {
         let toml = format!("[[guard]]\ndetector = \"periodic\"\n[guard.params]\n{params}");
         let settings = Settings::parse(&toml).unwrap();
-        let sights = sights(&settings.guard().members[0], TextChannel::Answer, text);
+        let sights = facts_in(&settings.guard().members[0], TextChannel::Answer, text);
         let sight = sights.iter().find(|s| s.accepted).unwrap();
         let chars: Vec<char> = text.chars().collect();
-        let copies = copies(&chars, sight, chars.len() as u64).into_iter();
+        let copies = find_copies(&chars, sight, chars.len() as u64).into_iter();
         let piece = |copy: Range<u64>| {
             let (from, to) = (usize::try_from(copy.start), usize::try_from(copy.end));
             chars[from.unwrap()..to.unwrap()].iter().collect()
@@ -169,17 +169,17 @@ mod tests {
         let toml =
             "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nfold = \"lists\"\nmin_chars = 60";
         let settings = Settings::parse(toml).unwrap();
-        let mut sights = sights(&settings.guard().members[0], TextChannel::Answer, &text);
+        let mut sights = facts_in(&settings.guard().members[0], TextChannel::Answer, &text);
         let sight = sights.iter_mut().find(|s| s.accepted).unwrap();
         sight.unit = "a unit that is written otherwise".into();
         let chars: Vec<char> = text.chars().collect();
-        let found = copies(&chars, sight, chars.len() as u64);
+        let found = find_copies(&chars, sight, chars.len() as u64);
         assert_eq!(found.len() as i64, sight.copies, "{found:?}");
         assert!(found.windows(2).all(|pair| pair[0].end == pair[1].start));
         assert_eq!(found[1].start, sight.onset.count());
         // Copies that lie scattered are not tinted.
         sight.position = Chars(sight.position.count() + 5 * sight.period.count()).into();
-        assert!(copies(&chars, sight, chars.len() as u64).is_empty());
+        assert!(find_copies(&chars, sight, chars.len() as u64).is_empty());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Excerpts around the explained places, with their marks and copies.
+//! [`Excerpt`]: the text around marked positions, with the copies of the repeated unit.
 
 use std::ops::Range;
 
@@ -6,55 +6,55 @@ use deadloop_detect::Channel;
 use deadloop_score::{ExcerptPart, Span};
 use serde::Serialize;
 
-use super::copies::{copies, exact_copies};
+use super::copies::{exact_copies, find_copies};
 use super::near_misses::FactSight;
 
-/// A part of a channel's text.
+/// A part of the text of a channel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Excerpt {
     /// The channel of the text.
     pub channel: Channel,
-    /// The index of the first char in the channel.
+    /// The index in the channel of the first char of the excerpt.
     pub from: u64,
-    /// The chars of the excerpt.
+    /// The text of the excerpt.
     pub text: String,
     /// The length of the whole channel, in chars.
     pub of: u64,
-    /// The copies of the repeated unit, as ranges of the channel. The first and the last may reach beyond the
+    /// The copies of the repeated unit, as char ranges of the channel. The first and the last may reach beyond the
     /// excerpt.
     pub copies: Vec<Range<u64>>,
     /// The marked events inside the excerpt.
     pub marks: Vec<ExcerptMark>,
 }
 
-/// An event at a char.
+/// A mark at a char of an excerpt, such as an onset or an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ExcerptMark {
-    /// The index of the marked char. For an event that begins at a char this is `position`. For an event that follows
-    /// `position` chars it is the last of them.
+    /// The index of the marked char: `position` for an event that begins there, or the last char before `position` for
+    /// an event that ends there.
     pub at: u64,
-    /// The printed position, in chars of the channel.
+    /// The position to print, in chars of the channel.
     pub position: u64,
     /// The description of the event.
     pub what: &'static str,
 }
 
-/// The input for the excerpts of a channel.
+/// The text of a channel, and the marks and copies to show in its excerpts.
 pub struct ExcerptSource<'a> {
     /// The channel.
     pub channel: Channel,
-    /// The whole text.
+    /// The whole text of the channel.
     pub text: &'a str,
     /// The marks around which excerpts are cut.
     pub marks: Vec<ExcerptMark>,
-    /// The fact whose copies are shown.
+    /// The fact whose copies are shown, if any.
     pub sight: Option<&'a FactSight>,
-    /// The labelled loop, whose copies are shown if the fact has no copies.
+    /// The labelled loop. Its copies are shown if the fact has none.
     pub span: Option<&'a Span>,
 }
 
 impl ExcerptSource<'_> {
-    /// Cuts the text around the marks, `context` chars before and after each. Excerpts that touch are joined.
+    /// Returns an excerpt around each mark, with `context` chars before and after it. Excerpts that touch are joined.
     pub fn excerpts(&self, context: u64) -> Vec<Excerpt> {
         let chars: Vec<char> = self.text.chars().collect();
         let length = chars.len() as u64;
@@ -81,21 +81,22 @@ impl ExcerptSource<'_> {
             from: part.start,
             text: slice(&chars, &part).iter().collect(),
             of: length,
-            copies: self.copies(&chars, &part),
+            copies: self.copies_within(&chars, &part),
             marks,
         };
         parts.into_iter().map(excerpt).collect()
     }
 
-    fn copies(&self, chars: &[char], part: &Range<u64>) -> Vec<Range<u64>> {
-        let seen = |copies: Vec<Range<u64>>| {
+    fn copies_within(&self, chars: &[char], part: &Range<u64>) -> Vec<Range<u64>> {
+        let visible = |copies: Vec<Range<u64>>| {
             let overlaps = |c: &Range<u64>| c.start < part.end && part.start < c.end;
             copies.into_iter().filter(overlaps).collect::<Vec<_>>()
         };
         let of_fact = self.sight.map(|sight| {
-            // A unit is seen by its return, so the copies go on to where the fact was seen or the excerpt ends.
+            // A unit is recognised when it returns, so its copies go on to the position of the fact or to the end of
+            // the excerpt.
             let end = part.end.max(sight.position.count());
-            seen(copies(chars, sight, end))
+            visible(find_copies(chars, sight, end))
         });
         if let Some(found) = of_fact.filter(|found| !found.is_empty()) {
             return found;
@@ -103,14 +104,14 @@ impl ExcerptSource<'_> {
         let labelled = self.span.and_then(|span| {
             let start = span.onset.count().saturating_sub(span.period?);
             let copies = exact_copies(chars, start, span.period?, part.end.min(span.end.count()));
-            (copies.len() >= 2).then(|| seen(copies))
+            (copies.len() >= 2).then(|| visible(copies))
         });
         labelled.unwrap_or_default()
     }
 }
 
 impl Excerpt {
-    /// Returns the first `chars` chars, with up to `copies` of the copies.
+    /// Returns the first `chars` chars of the excerpt, with at most `copies` of its copies.
     pub fn part(&self, chars: usize, copies: usize) -> ExcerptPart {
         let copies = self.copies.iter().take(copies);
         let end = self.from + chars as u64;

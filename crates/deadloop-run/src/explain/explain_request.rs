@@ -1,4 +1,4 @@
-//! Explains settings on a transcript.
+//! [`ExplainRequest`]: runs settings over a transcript and explains their alarms.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -15,30 +15,31 @@ use super::explanation::{
     ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
     Explanation, MemberReadings,
 };
-use super::near_misses::{FactSight, select, sights, sights_in_run};
+use super::near_misses::{FactSight, facts_in, facts_in_run, select_facts};
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
 use crate::replay::programs;
 
-/// The maximum number of near misses shown for each member and channel.
-const NEAREST: usize = 3;
+/// The maximum number of near misses to show for each member and channel.
+const MAX_NEAR_MISSES: usize = 3;
 
-/// A transcript to explain, and the options for it.
+/// A request to explain settings on a transcript.
 pub(crate) struct ExplainRequest<'a> {
     /// The transcript.
     pub transcript: &'a Transcript,
-    /// The case of the transcript, with its label.
+    /// The case of the transcript, which holds its label.
     pub case: &'a Case,
-    /// The options for judging an alarm.
+    /// The options for judging the alarms.
     pub judge: JudgeOptions,
     /// The chunk size of the replay, in chars. `None` for the recorded chunks.
     pub chunks: Option<NonZeroU64>,
-    /// The chars of text before and after each mark.
+    /// The number of chars shown before and after each mark.
     pub context: u64,
 }
 
 impl ExplainRequest<'_> {
-    /// Runs every setting over the transcript, as a replay does, and collects the facts that its members found.
+    /// Runs every setting over the transcript like a replay, and collects the facts that its members found. `named`
+    /// lists the settings with their names.
     ///
     /// # Errors
     /// Returns an error if a program does not start or the host stops it.
@@ -49,27 +50,27 @@ impl ExplainRequest<'_> {
     ) -> RunResult<Explanation> {
         let mut plan = Plan::default();
         let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
-        let programs = programs::start(&plan, host)?;
+        let programs = programs::start_programs(&plan, host)?;
         let passing = host.begin(None);
         let decided = programs.decide(&plan, self.transcript, self.chunks, host.cancel());
         drop(passing);
         let records = [decided.map_err(|Interruption| Code::Interrupted.error("interrupted"))?];
         let evidence = Evidence::new(&plan, std::slice::from_ref(self.case), &records)?;
-        let told = named.iter().zip(&cells);
-        let settings: Vec<ExplainedSetting> = told
+        let cells_by_name = named.iter().zip(&cells);
+        let settings: Vec<ExplainedSetting> = cells_by_name
             .map(|((name, s), cell)| {
                 let guard = s.for_model(self.transcript.work());
                 self.explain_setting(name, guard, (&evidence, *cell))
             })
             .collect();
         Ok(Explanation {
-            transcript: self.head(),
-            text: settings.first().map_or(Vec::new(), |told| self.text(told)),
+            transcript: self.describe_transcript(),
+            text: settings.first().map_or(Vec::new(), |s| self.excerpts(s)),
             settings,
         })
     }
 
-    fn head(&self) -> ExplainedTranscript {
+    fn describe_transcript(&self) -> ExplainedTranscript {
         let truth = self.case.truth.as_ref();
         let label = |span: &Span| ExplainedLabel {
             class: span.class,
@@ -103,13 +104,13 @@ impl ExplainRequest<'_> {
         let judged = evidence.outcomes(cell, &[0], &self.judge);
         let judged = judged.first();
         let latency = judged.and_then(|j| j.latency);
-        let period = self.span().and_then(|span| span.period);
+        let period = self.labelled_span().and_then(|span| span.period);
         let names = guard.member_names();
         let fired = |stop: &Stop| {
             let member = names.get(stop.member).cloned().unwrap_or_default();
             ExplainedAlarm::new(member, stop, decided)
         };
-        let seat = |(name, member): (&String, &Member)| self.member_readings(name, member);
+        let readings_of = |(name, member): (&String, &Member)| self.member_readings(name, member);
         ExplainedSetting {
             name: name.into(),
             setting: evidence.plan.id(cell),
@@ -121,7 +122,7 @@ impl ExplainRequest<'_> {
             latency_copies: latency.zip(period).map(|(d, p)| d as f64 / p as f64),
             error: decided.error.clone(),
             alarm: decided.stop(&place.at).map(fired),
-            members: names.iter().zip(&guard.members).map(seat).collect(),
+            members: names.iter().zip(&guard.members).map(readings_of).collect(),
         }
     }
 
@@ -129,8 +130,8 @@ impl ExplainRequest<'_> {
         let program = is_program(member.detector.params);
         let channels = member.channels().filter(|_| !program);
         let readings = channels.filter_map(|channel| {
-            let text = self.channel(channel);
-            (!text.is_empty()).then(|| self.reading(member, channel, &text.chars))
+            let text = self.channel_view(channel);
+            (!text.is_empty()).then(|| self.explain_reading(member, channel, &text.chars))
         });
         MemberReadings {
             member: name.into(),
@@ -140,21 +141,21 @@ impl ExplainRequest<'_> {
         }
     }
 
-    fn sights_of(&self, member: &Member, channel: Channel, text: &str) -> Vec<FactSight> {
-        let anew =
+    fn member_facts(&self, member: &Member, channel: Channel, text: &str) -> Vec<FactSight> {
+        let starts_anew =
             member.params.text("per") == TextScope::Turn.name() && has_turns(self.transcript);
-        let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !anew;
+        let alone = |lane: &TextChannel| *lane != TextChannel::Arguments && !starts_anew;
         match channel.text().filter(alone) {
-            Some(lane) => sights(member, lane, text),
-            None => sights_in_run(member, channel, self.transcript),
+            Some(lane) => facts_in(member, lane, text),
+            None => facts_in_run(member, channel, self.transcript),
         }
     }
 
-    fn reading(&self, member: &Member, channel: Channel, text: &str) -> ExplainedReading {
-        let span = self.span().filter(|span| span.channel == channel);
+    fn explain_reading(&self, member: &Member, channel: Channel, text: &str) -> ExplainedReading {
+        let span = self.labelled_span().filter(|span| span.channel == channel);
         let span: Option<Range<u64>> = span.map(|span| span.onset.count()..span.end.count());
-        let sights = self.sights_of(member, channel, text);
-        let facts = select(&sights, NEAREST, span.as_ref());
+        let sights = self.member_facts(member, channel, text);
+        let facts = select_facts(&sights, MAX_NEAR_MISSES, span.as_ref());
         let fires = facts.first().filter(|f| f.accepted).map(|f| f.position);
         ExplainedReading {
             channel,
@@ -167,41 +168,42 @@ impl ExplainRequest<'_> {
         }
     }
 
-    /// Returns the first loop that a member misses only because a checkpoint cuts the last element before it.
+    /// Returns the first loop that a member misses only because a checkpoint cuts the last element of the text before
+    /// it.
     fn hidden_loop(&self, member: &Member, channel: Channel, text: &str) -> Option<FactSight> {
         if member.params.text("partial_tail") != "keep" {
             return None;
         }
         let mut whole = member.clone();
         whole.params.set("partial_tail", Value::Text("drop".into()));
-        let mut sights = self.sights_of(&whole, channel, text).into_iter();
+        let mut sights = self.member_facts(&whole, channel, text).into_iter();
         sights.find(|sight| sight.accepted)
     }
 
-    fn channel(&self, channel: Channel) -> ChannelView {
+    fn channel_view(&self, channel: Channel) -> ChannelView {
         ChannelView::new(self.transcript, channel)
     }
 
-    /// Returns the labelled span that matters most: the first loop, else the first transient.
-    fn span(&self) -> Option<&Span> {
+    /// Returns the label to explain: the first loop, or else the first transient.
+    fn labelled_span(&self) -> Option<&Span> {
         let truth = self.case.truth.as_ref()?;
         truth.first_loop().or(truth.spans.first())
     }
 
-    /// Returns the text around the labelled onset and the alarm, or around the nearest miss.
-    pub(crate) fn text(&self, told: &ExplainedSetting) -> Vec<Excerpt> {
-        let shown = told.shown_fact();
+    /// Returns excerpts around the labelled onset and the alarm of a setting, or around its nearest miss.
+    pub(crate) fn excerpts(&self, explained: &ExplainedSetting) -> Vec<Excerpt> {
+        let shown = explained.shown_fact();
         let of_channel = |channel| {
-            let lane = self.channel(channel);
+            let view = self.channel_view(channel);
             let sight = shown.filter(|(c, _)| *c == channel).map(|(_, sight)| sight);
-            let span = self.span().filter(|span| span.channel == channel);
-            let marks = points(channel, sight, span, told.alarm.as_ref());
-            // Copies are marked in text alone, not in a list of calls.
+            let span = self.labelled_span().filter(|span| span.channel == channel);
+            let marks = channel_marks(channel, sight, span, explained.alarm.as_ref());
+            // Copies are marked only in text, not in lists of calls.
             let is_text = channel.unit() == Unit::Chars;
             ExcerptSource {
                 channel,
-                text: &lane.chars,
-                marks: marks.into_iter().map(|mark| lane.put(mark)).collect(),
+                text: &view.chars,
+                marks: marks.into_iter().map(|m| view.at_call_line(m)).collect(),
                 sight: sight.filter(|_| is_text),
                 span: span.filter(|_| is_text),
             }
@@ -217,18 +219,18 @@ impl ExplainRequest<'_> {
     }
 }
 
-/// The shown content of a channel: its text, or a line for each call.
+/// The content of a channel in an excerpt: its text, or one line for each call.
 struct ChannelView {
     chars: String,
-    /// The first char of each call's line, if there are calls.
-    starts: Option<Vec<u64>>,
+    /// The index of the first char of each call's line, if the channel has calls.
+    line_starts: Option<Vec<u64>>,
 }
 
 impl ChannelView {
     fn new(transcript: &Transcript, channel: Channel) -> Self {
         let text = |chars| Self {
             chars,
-            starts: None,
+            line_starts: None,
         };
         match channel {
             Channel::Reasoning => text(transcript.reasoning()),
@@ -240,11 +242,11 @@ impl ChannelView {
                 });
                 text(calls.collect())
             }
-            Channel::Tools | Channel::Turns => Self::of_calls(transcript),
+            Channel::Tools | Channel::Turns => Self::from_calls(transcript),
         }
     }
 
-    fn of_calls(transcript: &Transcript) -> Self {
+    fn from_calls(transcript: &Transcript) -> Self {
         let (mut chars, mut starts, mut length) = (String::new(), Vec::new(), 0);
         for (_, event) in transcript.stream() {
             if let Event::Call {
@@ -261,7 +263,7 @@ impl ChannelView {
         }
         Self {
             chars,
-            starts: Some(starts),
+            line_starts: Some(starts),
         }
     }
 
@@ -269,38 +271,38 @@ impl ChannelView {
         self.chars.is_empty()
     }
 
-    /// Returns the mark moved to the line of its call.
-    fn put(&self, mark: ExcerptMark) -> ExcerptMark {
+    /// Returns the mark, moved to the line of its call. In text the mark stays.
+    fn at_call_line(&self, mark: ExcerptMark) -> ExcerptMark {
         let place = |starts: &Vec<u64>| {
             let nth = usize::try_from(mark.at).unwrap_or(usize::MAX);
             starts.get(nth).or(starts.last()).copied()
         };
         ExcerptMark {
-            at: self.starts.as_ref().and_then(place).unwrap_or(mark.at),
+            at: self.line_starts.as_ref().and_then(place).unwrap_or(mark.at),
             ..mark
         }
     }
 }
 
-/// Returns whether a detector with these parameters is a user's program, which has no meter here.
+/// Returns whether a detector with these parameters is a user's program, which reports no facts.
 fn is_program(params: &[Param]) -> bool {
     params.iter().any(|p| matches!(p.domain, Domain::Program))
 }
 
-/// Returns the structural parameters that have a unit or differ from their defaults.
+/// Returns the structural parameters of a member that have a unit or differ from their defaults.
 fn measured_with(member: &Member) -> Vec<(&'static str, Value)> {
     let params = member.detector.params.iter();
     let structural = params.filter(|p| p.mark == ParamRole::Structural);
-    let told = structural.filter_map(|param| {
+    let explained = structural.filter_map(|param| {
         let value = member.params.get(param.name)?;
         let changed = *value != Value::from(param.default);
         (changed || !param.unit.is_empty()).then(|| (param.name, value.clone()))
     });
-    told.collect()
+    explained.collect()
 }
 
-/// Returns the marks of a channel.
-fn points(
+/// Returns the marks to show in a channel.
+fn channel_marks(
     channel: Channel,
     sight: Option<&FactSight>,
     span: Option<&Span>,

@@ -1,20 +1,20 @@
-//! A member of a guard with loose thresholds, which reports near misses.
+//! Loosens the thresholds of a member, so that it reports near misses.
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Member, Param, Threshold, ThresholdSide, ZeroMeaning};
 
-/// Returns the member with loose thresholds, so that its meters report facts that came near to an alarm.
+/// Returns the member with thresholds so loose that its meters report near misses.
 ///
-/// A lower bound becomes a tenth of itself and an upper bound ten times itself, within the parameter's domain. The
-/// thresholds cannot be removed: without them a meter would report every double letter. Structural parameters that
-/// hold thresholds (`rules`, a number in `code`) stay as they are.
+/// A lower bound is divided by ten and an upper bound multiplied by ten, within the parameter's domain. Without
+/// thresholds a meter would report every double letter. Structural parameters that hold thresholds (`rules`, a number
+/// in `code`) stay as they are.
 pub(super) fn loosen_thresholds(member: &Member) -> Member {
     let mut loose = member.clone();
     for (param, threshold) in member.detector.thresholds() {
         if let Some(value) = member
             .params
             .get(param.name)
-            .and_then(|v| loosen(v, param, threshold))
+            .and_then(|v| loosen_value(v, param, threshold))
         {
             loose.params.set(param.name, value);
         }
@@ -25,10 +25,10 @@ pub(super) fn loosen_thresholds(member: &Member) -> Member {
     }
 }
 
-fn loosen(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
+fn loosen_value(value: &Value, param: &Param, threshold: Threshold) -> Option<Value> {
     let up = threshold.side == ThresholdSide::AtLeast;
     match (value, &param.domain) {
-        // A 0 with a special meaning stays, and no number becomes one.
+        // A 0 with a special meaning stays, and no other number becomes 0 then.
         (Value::Int(0), _) if threshold.zero != ZeroMeaning::Number => None,
         (Value::Int(n), Domain::Int { min, max }) => {
             let least = (*min).max(i64::from(threshold.zero != ZeroMeaning::Number));

@@ -1,11 +1,11 @@
-//! [`explain`]: the outcome of settings on one transcript, explained.
+//! [`explain`]: why settings raised an alarm on one transcript, or did not.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript and settings to the explanation | [`Explanation`] |
-//! | facts against thresholds, and the meaning of "near" | [`FactSight`] |
+//! | the explanation of settings on a transcript | [`Explanation`] |
+//! | facts compared with thresholds, and the meaning of "nearest" | [`FactSight`] |
 //! | the copies of a unit | `copies` |
-//! | the shown text | [`ExcerptSource`], [`Excerpt`] |
+//! | the text around an alarm | [`ExcerptSource`], [`Excerpt`] |
 //! | short descriptions of labels and alarms | `words` |
 
 mod calls;

@@ -1,9 +1,9 @@
-//! Compares the facts that a member saw with its thresholds.
+//! [`FactSight`]: a fact found by a member, compared with its thresholds.
 //!
-//! The **nearest** fact is the one that the fewest thresholds refuse, and among equals the one with the smallest gap.
-//! The gap of a threshold is the difference between the measured and the wanted number, as a share of the larger of
-//! the two. The gap of a fact is the largest gap among the thresholds that refuse it. A growing stretch is measured
-//! at its end.
+//! The **nearest** fact is the one rejected by the fewest thresholds, and among several of these the one with the
+//! smallest gap. The gap of a threshold is the difference between the measured and the wanted number, divided by the
+//! larger of the two. The gap of a fact is the largest gap among the thresholds that reject it. A growing repetition is
+//! measured at its end.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -18,18 +18,18 @@ use deadloop_detect::harness::{
 use deadloop_detect::{Channel, Event, Kind, TextChannel, Units, Value};
 use serde::Serialize;
 
-/// A fact, compared with every threshold of a member.
+/// A repetition found by a member, compared with each of its thresholds.
 #[derive(Clone, Debug, Serialize)]
 pub struct FactSight {
-    /// The length of the channel when the fact was accepted. Otherwise its length at the end of the fact.
+    /// The length of the channel when the fact was accepted, or at the end of a rejected fact.
     pub position: Units,
-    /// Whether every threshold accepts it.
+    /// Whether every threshold accepts the fact.
     pub accepted: bool,
     /// The kind of loop.
     pub kind: Kind,
-    /// The check that saw it.
+    /// The check of the detector that found the fact.
     pub check: &'static str,
-    /// The beginning of the second copy.
+    /// The position where the second copy begins.
     pub onset: Units,
     /// The length of one copy.
     pub period: Units,
@@ -37,25 +37,25 @@ pub struct FactSight {
     pub copies: i64,
     /// The repeated unit, shortened.
     pub unit: String,
-    /// The thresholds that apply to it, in the order of the detector's parameters.
+    /// The thresholds that apply to the fact, in the order of the detector's parameters.
     pub thresholds: Vec<AskedOf>,
 }
 
-/// A threshold, and the number measured for a fact.
+/// A threshold, compared with the number measured for a fact.
 #[derive(Clone, Debug, Serialize)]
 pub struct AskedOf {
-    /// The threshold's parameter.
+    /// The name of the parameter.
     pub param: Cow<'static, str>,
-    /// Its value in the setting.
+    /// The value of the parameter in the setting.
     pub wanted: Value,
-    /// The measured value.
+    /// The value measured for the fact.
     pub measured: Value,
     /// Whether the threshold accepts the fact.
     pub met: bool,
-    /// Whether this threshold decided that an accepted fact became an alarm, because it was met last. If all were met
-    /// at the same char, the most narrowly met one decides, preferring those that count copies.
+    /// Whether the alarm was raised when this threshold was met. If all were met at the same char, only the most
+    /// narrowly met one is marked, preferably one that counts copies.
     pub decided: bool,
-    /// The difference as a share of the larger number.
+    /// The difference of `measured` and `wanted`, divided by the larger of the two.
     pub gap: f64,
     /// The side of the bound, lower or upper.
     #[serde(skip)]
@@ -63,43 +63,44 @@ pub struct AskedOf {
     /// Whether the threshold counts copies.
     #[serde(skip)]
     repeats: bool,
-    /// The description of the parameter, if it is a threshold.
+    /// The registry entry of the parameter, if it is a threshold.
     #[serde(skip)]
     pub(super) spec: Option<&'static Param>,
 }
 
-/// A threshold of a member.
+/// A threshold parameter of a member, with its value.
 struct ThresholdTerm<'m> {
     param: &'static Param,
     threshold: Threshold,
     wanted: &'m Value,
+    /// `wanted` as a whole number.
     number: i64,
 }
 
 impl ThresholdTerm<'_> {
-    /// Returns whether another fact reports this repetition for the setting. That is so if the bound is exact and
-    /// demands a stricter value than the setting's, or another meaning of a 0 that refers to another parameter.
+    /// Returns whether another fact reports the same repetition for this setting. This holds if the bound is exact and
+    /// demands a stricter value than the setting's, or if a 0 refers to another parameter.
     fn belongs_elsewhere(&self, bound: Bound) -> bool {
-        let stands_for_another = self.threshold.zero == ZeroMeaning::Elsewhere
+        let refers_to_another = self.threshold.zero == ZeroMeaning::Elsewhere
             && self.number == self.threshold.elsewhere();
         match bound {
             Bound::Exactly(number) if number == self.number => false,
             Bound::Exactly(number) => {
-                stands_for_another || self.threshold.accepts(self.number, number)
+                refers_to_another || self.threshold.accepts(self.number, number)
             }
-            _ => stands_for_another && !self.is_answered(bound),
+            _ => refers_to_another && !self.is_fixed_by_fact(bound),
         }
     }
 
-    /// Returns whether the fact itself fixes the value of the parameter.
-    fn is_answered(&self, bound: Bound) -> bool {
+    /// Returns whether the fact alone fixes the value of the parameter.
+    fn is_fixed_by_fact(&self, bound: Bound) -> bool {
         bound == Bound::Fixed(self.threshold.always())
             || bound == Bound::Exactly(self.threshold.elsewhere())
     }
 
-    /// Returns whether the value accepts everything: it is at the loosest end of its domain. A number of copies must
-    /// also accept a single one.
-    fn is_lax(&self) -> bool {
+    /// Returns whether the threshold accepts everything, since its value is at the loosest end of the domain. A
+    /// threshold that counts copies must also accept a single copy.
+    fn accepts_everything(&self) -> bool {
         let up = self.threshold.side == ThresholdSide::AtLeast;
         let end = match self.param.domain {
             Domain::Int { min, max } => Value::Int(if up { max } else { min }),
@@ -112,20 +113,20 @@ impl ThresholdTerm<'_> {
     }
 }
 
-/// Returns every fact that a member found in the text of a channel, in order.
-pub(super) fn sights(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
-    sights_of(member, channel.into(), |meter, facts| {
+/// Returns every fact that a member finds in the text of a channel, in order.
+pub(super) fn facts_in(member: &Member, channel: TextChannel, text: &str) -> Vec<FactSight> {
+    collect_facts(member, channel.into(), |meter, facts| {
         meter.push(&Event::Text(channel, text), EventPlace::default(), facts);
     })
 }
 
-/// Returns every fact that a member found in a run, in order.
-pub(super) fn sights_in_run(
+/// Returns every fact that a member finds in a channel of a run, in order.
+pub(super) fn facts_in_run(
     member: &Member,
     channel: Channel,
     transcript: &Transcript,
 ) -> Vec<FactSight> {
-    sights_of(member, channel, |meter, facts| {
+    collect_facts(member, channel, |meter, facts| {
         let mut places = EventPlaces::default();
         for (_, event) in transcript.stream() {
             meter.push(&event, places.advance(&event), facts);
@@ -133,7 +134,8 @@ pub(super) fn sights_in_run(
     })
 }
 
-fn sights_of(
+/// Returns every fact that the loosened meter reports. `read` passes the events to the meter.
+fn collect_facts(
     member: &Member,
     channel: Channel,
     read: impl FnOnce(&mut dyn Meter, &mut Vec<Fact>),
@@ -165,12 +167,13 @@ fn sights_of(
 }
 
 impl FactSight {
-    /// Compares a fact with the thresholds. `alarm` is the step at which the rule accepts the fact.
+    /// Compares a fact with the thresholds. `alarm` is the step at which the member accepts the fact, or `None` if it
+    /// never does.
     fn new(alarm: Option<u64>, fact: Fact, terms: &[ThresholdTerm<'_>]) -> Self {
         let step = alarm.unwrap_or(fact.until);
         let held = terms.iter().filter_map(|term| {
             let bound = fact.bounds.get(term.param.name);
-            let bound = bound.filter(|bound| !term.is_answered(*bound))?;
+            let bound = bound.filter(|bound| !term.is_fixed_by_fact(*bound))?;
             let from = fact.accepted(term.threshold, term.number, bound);
             let measured = fact.value(bound, step);
             let asked = AskedOf {
@@ -179,12 +182,12 @@ impl FactSight {
                 measured: term.threshold.written(measured),
                 met: from.is_some(),
                 decided: alarm.is_some() && from == alarm && step > fact.at,
-                gap: gap(measured, term.number),
+                gap: relative_gap(measured, term.number),
                 side: term.threshold.side,
                 repeats: term.threshold.repeats,
                 spec: Some(term.param),
             };
-            (!asked.met || !term.is_lax()).then_some(asked)
+            (!asked.met || !term.accepts_everything()).then_some(asked)
         });
         let params = || terms.iter().map(|term| term.param);
         let structural = fact.asked.iter().map(|asked| {
@@ -196,7 +199,7 @@ impl FactSight {
                 measured: Value::Int(measured),
                 met: from.is_some(),
                 decided: alarm.is_some() && from == alarm && step > fact.at,
-                gap: gap(measured, asked.least),
+                gap: relative_gap(measured, asked.least),
                 side: ThresholdSide::AtMost,
                 repeats: !asked.param.ends_with("min_chars"),
                 spec: params().find(|param| asked.param.ends_with(param.name)),
@@ -224,13 +227,14 @@ impl FactSight {
         }
     }
 
-    /// Returns the thresholds that refuse this fact.
+    /// Returns the thresholds that reject this fact.
     pub(crate) fn refusals(&self) -> impl Iterator<Item = &AskedOf> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
-    /// Orders two refused facts by how near they came to an alarm. The earlier of two equals is nearer.
-    fn compare(&self, other: &Self) -> Ordering {
+    /// Orders two rejected facts by their distance from an alarm, the nearer one first. Of two at the same distance,
+    /// the earlier one is first.
+    fn compare_nearness(&self, other: &Self) -> Ordering {
         let gap = |sight: &Self| sight.refusals().map(|a| a.gap).fold(0.0, f64::max);
         let failed = self.refusals().count().cmp(&other.refusals().count());
         let gaps = gap(self).total_cmp(&gap(other));
@@ -238,9 +242,9 @@ impl FactSight {
         failed.then(gaps).then(places)
     }
 
-    /// Returns whether both facts are of the same repetition: copies in the same place, of one unit or of several
-    /// units together.
-    fn is_like(&self, other: &Self) -> bool {
+    /// Returns whether both facts report the same repetition: overlapping copies of one unit, or of several units
+    /// joined.
+    fn is_same_loop(&self, other: &Self) -> bool {
         let extent = |s: &Self| {
             let (onset, period) = (s.onset.count(), s.period.count());
             let start = onset.saturating_sub(period);
@@ -256,8 +260,8 @@ impl FactSight {
     }
 }
 
-/// Returns the difference of two numbers as a share of the larger one.
-fn gap(measured: i64, wanted: i64) -> f64 {
+/// Returns the difference of two numbers, divided by the larger one.
+fn relative_gap(measured: i64, wanted: i64) -> f64 {
     let (a, b) = (measured as f64, wanted as f64);
     let most = a.abs().max(b.abs());
     if most == 0.0 {
@@ -267,40 +271,40 @@ fn gap(measured: i64, wanted: i64) -> f64 {
     }
 }
 
-/// Selects the facts to show: the one behind the member's alarm, the `most` nearest misses that had ended by then,
-/// and the nearest miss that ends in `span`, the labelled loop.
-pub(super) fn select(
+/// Returns the facts to show: the one that causes the member's alarm, up to `most` nearest misses before it, and the
+/// nearest miss that ends in `span`, the labelled loop.
+pub(super) fn select_facts(
     sights: &[FactSight],
     most: usize,
     span: Option<&Range<u64>>,
 ) -> Vec<FactSight> {
-    // Of several facts accepted at one char, the first counts.
+    // Of several facts accepted at the same char, the first raises the alarm.
     let fired = sights
         .iter()
         .filter(|s| s.accepted)
         .min_by_key(|s| s.position.count());
-    let over = |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
-    let mut refused: Vec<&FactSight> = sights.iter().filter(|s| !s.accepted).filter(over).collect();
-    refused.sort_by(|a, b| a.compare(b));
-    let mut told: Vec<&FactSight> = Vec::new();
-    let inside = |s: &FactSight| {
+    let done = |s: &&FactSight| fired.is_none_or(|f| s.position.count() <= f.position.count());
+    let mut refused: Vec<&FactSight> = sights.iter().filter(|s| !s.accepted).filter(done).collect();
+    refused.sort_by(|a, b| a.compare_nearness(b));
+    let mut shown: Vec<&FactSight> = Vec::new();
+    let is_in_span = |s: &FactSight| {
         span.is_some_and(|span| span.contains(&s.position.count().saturating_sub(1)))
     };
     for sight in refused {
-        let room = told.len() < most || inside(sight) && !told.iter().any(|t| inside(t));
-        if room && !fired.iter().chain(&told).any(|t| t.is_like(sight)) {
-            told.push(sight);
+        let room = shown.len() < most || is_in_span(sight) && !shown.iter().any(|t| is_in_span(t));
+        if room && !fired.iter().chain(&shown).any(|t| t.is_same_loop(sight)) {
+            shown.push(sight);
         }
     }
-    fired.into_iter().chain(told).cloned().collect()
+    fired.into_iter().chain(shown).cloned().collect()
 }
 
-/// Returns the nearest of the refused facts.
+/// Returns the rejected fact that came nearest to an alarm.
 pub(super) fn nearest_miss<'s>(
     sights: impl IntoIterator<Item = &'s FactSight>,
 ) -> Option<&'s FactSight> {
     let refused = sights.into_iter().filter(|s| !s.accepted);
-    refused.min_by(|a, b| a.compare(b))
+    refused.min_by(|a, b| a.compare_nearness(b))
 }
 
 #[cfg(test)]
@@ -318,8 +322,8 @@ mod tests {
             ("min_chars = 40", 40, "min_chars"),
             ("min_chars = 10\nmin_copies = 9", 45, "min_copies"),
         ] {
-            let fired =
-                select(&sights(&member("periodic", params), LANE, &text), 3, None).remove(0);
+            let fired = select_facts(&facts_in(&member("periodic", params), LANE, &text), 3, None)
+                .remove(0);
             let decided = fired.thresholds.iter().filter(|a| a.decided);
             let decided: Vec<_> = decided.map(|a| a.param.as_ref()).collect();
             assert_eq!(
@@ -336,8 +340,8 @@ mod tests {
     #[test]
     fn where_all_are_met_at_once_the_copies_decide() {
         let text = "再想一想，".repeat(400);
-        let all = sights(&member("checkpoint", ""), LANE, &text);
-        let fired = select(&all, 3, None).remove(0);
+        let all = facts_in(&member("checkpoint", ""), LANE, &text);
+        let fired = select_facts(&all, 3, None).remove(0);
         assert_eq!(
             (fired.position, fired.check),
             (Chars(2000).into(), "short-sequence")
@@ -349,7 +353,7 @@ mod tests {
         );
     }
 
-    /// `n` chars from `first` on, `copies` times.
+    /// Returns `copies` copies of the `n` chars that start at `first`.
     fn unit(first: char, n: u32, copies: usize) -> String {
         let chars = (0..n).filter_map(|i| char::from_u32(u32::from(first) + i));
         chars.collect::<String>().repeat(copies)
@@ -358,11 +362,11 @@ mod tests {
     #[test]
     fn the_nearest_is_refused_by_the_fewest_then_by_the_least() {
         let parts = [unit('А', 60, 2), unit('一', 100, 3), unit('a', 6, 5)];
-        let all = sights(&member("periodic", ""), LANE, &parts.join("-"));
+        let all = facts_in(&member("periodic", ""), LANE, &parts.join("-"));
         let periods =
-            |told: &[FactSight]| told.iter().map(|s| s.period.count()).collect::<Vec<_>>();
+            |shown: &[FactSight]| shown.iter().map(|s| s.period.count()).collect::<Vec<_>>();
         // 3 of 4 copies; 30 of 200 chars; 2 of 4 copies and 120 of 200 chars.
-        assert_eq!(periods(&select(&all, 3, None)), [100, 6, 60]);
+        assert_eq!(periods(&select_facts(&all, 3, None)), [100, 6, 60]);
         let nearest = nearest_miss(&all).unwrap();
         let refusing: Vec<_> = nearest
             .refusals()
@@ -370,7 +374,7 @@ mod tests {
             .collect();
         assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
         // What lies in the labelled loop is told even where others came nearer.
-        assert_eq!(periods(&select(&all, 1, Some(&(60..120)))), [100, 60]);
+        assert_eq!(periods(&select_facts(&all, 1, Some(&(60..120)))), [100, 60]);
     }
 
     #[test]
@@ -381,9 +385,9 @@ mod tests {
             ("min_chars = 100", "min_chars"),
             ("min_single = 300", "min_single"),
         ] {
-            let told = select(&sights(&member("periodic", params), LANE, &text), 3, None);
-            let refusing: Vec<_> = told[0].refusals().map(|a| a.param.as_ref()).collect();
-            assert_eq!((told.len(), refusing), (1, vec![by]), "{params}");
+            let shown = select_facts(&facts_in(&member("periodic", params), LANE, &text), 3, None);
+            let refusing: Vec<_> = shown[0].refusals().map(|a| a.param.as_ref()).collect();
+            assert_eq!((shown.len(), refusing), (1, vec![by]), "{params}");
         }
     }
 
@@ -393,15 +397,15 @@ mod tests {
         let parts: Vec<String> = (0..5)
             .map(|i| unit('一', 80, 1) + &unit(char::from_u32(0xac00 + 64 * i).unwrap(), 20, 1))
             .collect();
-        let told = select(&sights(&member, LANE, &parts.concat()), 1, None);
-        let asked: Vec<_> = told[0]
+        let shown = select_facts(&facts_in(&member, LANE, &parts.concat()), 1, None);
+        let asked: Vec<_> = shown[0]
             .refusals()
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(asked, [("min_count", &Value::Int(5))]);
-        let told = select(&sights(&member, LANE, &unit('一', 80, 9)), 1, None);
-        let decided = told[0].thresholds.iter().find(|a| a.decided).unwrap();
-        assert!(told[0].accepted);
+        let shown = select_facts(&facts_in(&member, LANE, &unit('一', 80, 9)), 1, None);
+        let decided = shown[0].thresholds.iter().find(|a| a.decided).unwrap();
+        assert!(shown[0].accepted);
         assert_eq!(
             (decided.param.as_ref(), &decided.measured),
             ("min_count", &Value::Int(7))

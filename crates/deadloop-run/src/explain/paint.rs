@@ -1,7 +1,7 @@
-//! An excerpt as rows for a terminal, with positions, copies and marks.
+//! Formats an excerpt as rows for a terminal, with positions, copies and marks.
 //!
-//! Each row begins with the position of its first char. Copies alternate in tint, or are in brackets if there are no
-//! colours. Each mark has a line under its row.
+//! Each row begins with the position of its first char. Copies alternate between two background colours; without
+//! colours they are in brackets. Each mark has a line below its row.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -13,36 +13,38 @@ use super::{Excerpt, ExcerptMark};
 use crate::visible::escaped;
 use crate::words::count;
 
-/// The columns of text in a row if the width of the output is unknown.
-const COLUMNS: usize = 76;
+/// The maximum number of columns of text in a row.
+const MAX_COLUMNS: usize = 76;
 /// The minimum number of columns of text in a row, even on a narrow terminal.
-const NARROW: usize = 20;
-/// The columns of the position before a row.
-const GUTTER: usize = 10;
-/// The length of units below which copies are not bracketed one by one. There would be more brackets than text.
-const TINY: u64 = 4;
+const MIN_COLUMNS: usize = 20;
+/// The number of columns of the position that begins a row.
+const POSITION_COLUMNS: usize = 10;
+/// The minimum length in chars of a copy with brackets of its own. Shorter copies would have more brackets than text.
+const MIN_BRACKETED_CHARS: u64 = 4;
 
-/// The colours of copies, in turn.
+/// The styles of copies, used in turn.
 const TINTS: [Style; 2] = [tint(AnsiColor::Cyan), tint(AnsiColor::Yellow)];
 
-const fn tint(ground: AnsiColor) -> Style {
+const fn tint(background: AnsiColor) -> Style {
     let style = Style::new().fg_color(Some(Color::Ansi(AnsiColor::Black)));
-    style.bg_color(Some(Color::Ansi(ground)))
+    style.bg_color(Some(Color::Ansi(background)))
 }
 
-/// A char in the form in which it is shown.
+/// A char of the excerpt and how it is printed.
 struct PaintedChar {
+    /// The index of the char in the channel.
     at: u64,
+    /// The printed form, with invisible chars escaped.
     shown: String,
-    /// The bracket before the char.
+    /// The bracket before the char, or an empty string.
     before: &'static str,
     after: &'static str,
     width: usize,
-    /// The index of the copy that the char belongs to.
+    /// The index of the copy that the char belongs to, if any.
     copy: Option<usize>,
-    /// Whether `shown` replaces a char that cannot be shown.
+    /// Whether `shown` is an escape for an invisible char.
     escaped: bool,
-    line_end: bool,
+    is_line_end: bool,
 }
 
 impl PaintedChar {
@@ -63,31 +65,31 @@ impl PaintedChar {
     }
 }
 
-/// The style of excerpts: colours and width.
+/// The style of printed excerpts: colours and width.
 #[derive(Clone, Copy, Debug)]
 pub struct Paint {
-    /// Whether copies are coloured. Otherwise they are in brackets.
+    /// Whether copies are coloured. If not, they are in brackets.
     tinted: bool,
-    /// The columns of the output. `None` if they are unknown.
+    /// The number of columns of the output. `None` if unknown.
     pub(super) width: Option<usize>,
-    /// The columns of text in a row.
+    /// The number of columns of text in a row.
     columns: usize,
 }
 
 impl Paint {
-    /// Creates a style for an output of `width` columns. `None` for an unknown width.
+    /// Creates a style for an output of `width` columns, `None` if unknown.
     pub fn new(tinted: bool, width: Option<usize>) -> Self {
-        // A blank, a rule and a blank follow the position. The last column stays free for a bracket.
-        let room = |width: usize| width.saturating_sub(GUTTER + 4).max(NARROW);
+        // The position is followed by a blank, a rule and a blank. The last column stays free for a bracket.
+        let room = |width: usize| width.saturating_sub(POSITION_COLUMNS + 4).max(MIN_COLUMNS);
         Self {
             tinted,
             width,
-            columns: width.map_or(COLUMNS, room).min(COLUMNS),
+            columns: width.map_or(MAX_COLUMNS, room).min(MAX_COLUMNS),
         }
     }
 }
 
-/// Formats the rows of an excerpt.
+/// Formats an excerpt as rows, each with the lines of its marks.
 pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
     let Paint {
         tinted, columns, ..
@@ -98,7 +100,7 @@ pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
         copies_in_brackets(excerpt)
     };
     let mut text = String::new();
-    for row in rows(cells(excerpt, &copies, tinted), columns) {
+    for row in split_rows(painted_chars(excerpt, &copies, tinted), columns) {
         let Some(first) = row.first() else { continue };
         let dim = if tinted {
             Style::new().dimmed()
@@ -107,7 +109,7 @@ pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
         };
         let place = count(first.at);
         // Writing into a String cannot fail.
-        let _ = write!(text, "{dim}{place:>GUTTER$} │{dim:#} ");
+        let _ = write!(text, "{dim}{place:>POSITION_COLUMNS$} │{dim:#} ");
         for alike in row.chunk_by(|a, b| a.style(tinted) == b.style(tinted)) {
             let style = alike
                 .first()
@@ -125,18 +127,18 @@ pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
             .filter(|m| row.iter().any(|c| c.at == m.at))
             .collect();
         for marks in here.chunk_by(|a, b| (a.at, a.position) == (b.at, b.position)) {
-            text.push_str(&pointer(marks, &row));
+            text.push_str(&mark_line(marks, &row));
         }
     }
     text
 }
 
-/// Returns the copies to put in brackets. Copies that begin before the excerpt are left out, and adjacent tiny copies
+/// Returns the copies to print in brackets. The part of a copy before the excerpt is cut off, and adjacent short copies
 /// are joined.
 fn copies_in_brackets(excerpt: &Excerpt) -> Vec<Range<u64>> {
     let mut all: Vec<Range<u64>> = Vec::new();
     for copy in &excerpt.copies {
-        let tiny = copy.end - copy.start < TINY;
+        let tiny = copy.end - copy.start < MIN_BRACKETED_CHARS;
         match all.last_mut().filter(|last| tiny && last.end == copy.start) {
             Some(last) => last.end = copy.end,
             None => all.push(copy.start.max(excerpt.from)..copy.end),
@@ -145,9 +147,9 @@ fn copies_in_brackets(excerpt: &Excerpt) -> Vec<Range<u64>> {
     all
 }
 
-fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<PaintedChar> {
+fn painted_chars(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<PaintedChar> {
     let cell = |(at, c): (u64, char)| {
-        // Copies follow each other.
+        // Copies are in order and do not overlap.
         let next = copies.partition_point(|copy| copy.end <= at);
         let copy = copies
             .get(next)
@@ -174,7 +176,7 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<PaintedC
             shown,
             copy,
             escaped: is_escaped,
-            line_end: c == '\n',
+            is_line_end: c == '\n',
         }
     };
     (excerpt.from..)
@@ -183,16 +185,16 @@ fn cells(excerpt: &Excerpt, copies: &[Range<u64>], tinted: bool) -> Vec<PaintedC
         .collect()
 }
 
-/// Cuts chars into rows of at most `most` columns. A row ends when it is full, and after a line break of the text.
-fn rows(cells: Vec<PaintedChar>, most: usize) -> Vec<Vec<PaintedChar>> {
+/// Splits chars into rows of at most `most` columns. A row also ends after a line break of the text.
+fn split_rows(cells: Vec<PaintedChar>, most: usize) -> Vec<Vec<PaintedChar>> {
     let mut rows: Vec<Vec<PaintedChar>> = vec![Vec::new()];
     let mut columns = 0;
     for cell in cells {
         let after_line = rows
             .last()
             .and_then(|row| row.last())
-            .is_some_and(|c| c.line_end);
-        if columns + cell.columns() > most || after_line && !cell.line_end {
+            .is_some_and(|c| c.is_line_end);
+        if columns + cell.columns() > most || after_line && !cell.is_line_end {
             rows.push(Vec::new());
             columns = 0;
         }
@@ -204,8 +206,8 @@ fn rows(cells: Vec<PaintedChar>, most: usize) -> Vec<Vec<PaintedChar>> {
     rows
 }
 
-/// Formats a line that points at a char, with the words of all marks there.
-fn pointer(marks: &[&ExcerptMark], row: &[PaintedChar]) -> String {
+/// Formats the line that points at a char of `row` and describes all `marks` at this char.
+fn mark_line(marks: &[&ExcerptMark], row: &[PaintedChar]) -> String {
     let Some(ExcerptMark { at, position, .. }) = marks.first() else {
         return String::new();
     };
@@ -220,12 +222,12 @@ fn pointer(marks: &[&ExcerptMark], row: &[PaintedChar]) -> String {
         .find(|cell| cell.at == *at)
         .map_or("", |cell| cell.before);
     let column = before.sum::<usize>() + open.len() / "⟦".len();
-    // The words are put on the side with enough room.
+    // The words stand on the left if there is room.
     let line = match column.checked_sub(1) {
         Some(room) if what.chars().count() <= room => format!("{what:>room$} ▲"),
         _ => format!("{:column$}▲ {what}", ""),
     };
-    format!("{:GUTTER$} │ {line}\n", "")
+    format!("{:POSITION_COLUMNS$} │ {line}\n", "")
 }
 
 #[cfg(test)]

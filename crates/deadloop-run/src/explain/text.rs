@@ -1,4 +1,4 @@
-//! The explanation in words and tables.
+//! Formats an explanation as text and tables.
 
 use std::fmt::Write as _;
 
@@ -15,13 +15,13 @@ use crate::visible::{quoted, visible};
 use crate::words::count;
 
 /// The maximum number of chars of a repeated unit in a table.
-const UNIT: usize = 24;
+const MAX_UNIT_CHARS: usize = 24;
 
-/// Formats the whole explanation, with the colours and width of `paint`.
-pub(super) fn words(explained: &Explanation, paint: Paint) -> String {
-    let mut parts = vec![head(explained, paint)];
+/// Formats the whole explanation.
+pub(super) fn format_explanation(explained: &Explanation, paint: Paint) -> String {
+    let mut parts = vec![format_head(explained, paint)];
     if let Some(first) = explained.settings.first() {
-        parts.extend(first.members.iter().map(|seat| member(first, seat, paint)));
+        parts.extend(first.members.iter().map(|m| format_member(first, m, paint)));
         parts.extend(first.members.is_empty().then(|| NO_GUARD.into()));
     }
     if explained.settings.len() > 1 {
@@ -36,10 +36,10 @@ pub(super) fn words(explained: &Explanation, paint: Paint) -> String {
     parts.join("\n\n")
 }
 
-fn head(explained: &Explanation, paint: Paint) -> String {
-    let mut rows = transcript(&explained.transcript);
+fn format_head(explained: &Explanation, paint: Paint) -> String {
+    let mut rows = transcript_rows(&explained.transcript);
     if let Some(first) = explained.settings.first() {
-        rows.extend(outcome(first));
+        rows.extend(outcome_rows(first));
     }
     let rows: Vec<Vec<String>> = rows.into_iter().map(|(a, b)| vec![a.into(), b]).collect();
     table(
@@ -49,20 +49,20 @@ fn head(explained: &Explanation, paint: Paint) -> String {
     )
 }
 
-/// Formats a table of words for the width of a style.
+/// Formats a table of text columns in the width of `paint`.
 fn table(header: &[&str], rows: &[Vec<String>], paint: Paint) -> String {
     layout::table(header, rows, &(0..0), paint.width)
 }
 
-/// Formats a row for each setting: its alarm, or its nearest miss.
+/// Formats a table with one row for each setting: its alarm, or its nearest miss.
 fn format_others(explained: &Explanation, paint: Paint) -> String {
-    let row = |told: &ExplainedSetting| {
-        let fires = told.alarm.as_ref().map(|a| count(a.exact.count()));
+    let row = |setting: &ExplainedSetting| {
+        let fires = setting.alarm.as_ref().map(|a| count(a.exact.count()));
         vec![
-            visible(&told.name),
-            told.verdict.into(),
+            visible(&setting.name),
+            setting.verdict.into(),
             fires.unwrap_or_else(|| "never".into()),
-            told.describe(),
+            setting.describe(),
         ]
     };
     let rows: Vec<Vec<String>> = explained.settings.iter().map(row).collect();
@@ -73,7 +73,7 @@ fn format_others(explained: &Explanation, paint: Paint) -> String {
     )
 }
 
-fn transcript(head: &ExplainedTranscript) -> Vec<(&'static str, String)> {
+fn transcript_rows(head: &ExplainedTranscript) -> Vec<(&'static str, String)> {
     let (reasoning, answer) = (count(head.chars.reasoning.0), count(head.chars.answer.0));
     let mut rows = vec![
         ("model", visible(&head.model)),
@@ -105,15 +105,15 @@ fn transcript(head: &ExplainedTranscript) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn outcome(told: &ExplainedSetting) -> Vec<(&'static str, String)> {
+fn outcome_rows(setting: &ExplainedSetting) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         (
             "setting",
-            format!("{} ({})", visible(&told.name), told.setting),
+            format!("{} ({})", visible(&setting.name), setting.setting),
         ),
-        ("verdict", verdict(told)),
+        ("verdict", format_verdict(setting)),
     ];
-    if let Some(alarm) = &told.alarm {
+    if let Some(alarm) = &setting.alarm {
         let (exact, delivered) = (count(alarm.exact.count()), count(alarm.delivered.count()));
         let mut words = format!(
             "{} in {}, after {exact} {}, by {}",
@@ -131,71 +131,71 @@ fn outcome(told: &ExplainedSetting) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn verdict(told: &ExplainedSetting) -> String {
-    let mut words = told.verdict.to_owned();
-    if let Some(error) = &told.error {
+fn format_verdict(setting: &ExplainedSetting) -> String {
+    let mut words = setting.verdict.to_owned();
+    if let Some(error) = &setting.error {
         return format!("{words}: {}", visible(error));
     }
-    if told.verdict == Verdict::TransientStop.name() {
+    if setting.verdict == Verdict::TransientStop.name() {
         words += " (the transcript has repetitions that end by themselves)";
     }
-    let Some(latency) = told.latency else {
+    let Some(latency) = setting.latency else {
         return words;
     };
     // Writing into a String cannot fail.
-    let unit = told.unit;
+    let unit = setting.unit;
     let _ = write!(words, ", {} {unit} after the onset", count(latency));
-    if let Some(copies) = told.latency_copies {
+    if let Some(copies) = setting.latency_copies {
         let _ = write!(words, ", {copies:.1} copies");
     }
-    if let Some(ms) = told.latency_ms {
+    if let Some(ms) = setting.latency_ms {
         let _ = write!(words, ", {ms:.0} ms");
     }
-    if let Some(tokens) = told.latency_tokens {
+    if let Some(tokens) = setting.latency_tokens {
         let _ = write!(words, ", {} tokens", count(tokens));
     }
     words
 }
 
 /// Formats a member and its readings.
-fn member(told: &ExplainedSetting, seat: &MemberReadings, paint: Paint) -> String {
-    if seat.program {
-        let own = told
+fn format_member(setting: &ExplainedSetting, member: &MemberReadings, paint: Paint) -> String {
+    if member.program {
+        let own = setting
             .alarm
             .as_ref()
-            .filter(|alarm| alarm.member == seat.member);
+            .filter(|alarm| alarm.member == member.member);
         let says = own.and_then(|alarm| alarm.detail.as_deref());
         let says = says.map_or(String::new(), |detail| {
             format!("; it says \"{}\"", visible(detail))
         });
         return format!(
             "{} is a program: nothing is known of it but its verdict{says}",
-            seat.member
+            member.member
         );
     }
-    let with = |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
-    let with: Vec<String> = seat.measured_with.iter().map(with).collect();
+    let param = |(name, value): &(&str, Value)| format!("{name} {}", visible(&value.to_string()));
+    let with: Vec<String> = member.measured_with.iter().map(param).collect();
     let mut parts = vec![if with.is_empty() {
-        seat.member.clone()
+        member.member.clone()
     } else {
-        format!("{}, with {}", seat.member, with.join(", "))
+        format!("{}, with {}", member.member, with.join(", "))
     }];
-    let readings = seat.readings.iter();
-    parts.extend(readings.map(|reading| saw(told, seat, reading, paint)));
-    if seat.readings.is_empty() {
+    let readings = member.readings.iter();
+    parts.extend(readings.map(|reading| format_reading(setting, member, reading, paint)));
+    if member.readings.is_empty() {
         parts.push("  has no text to read".into());
     }
     parts.join("\n")
 }
 
-fn saw(
-    told: &ExplainedSetting,
-    seat: &MemberReadings,
+fn format_reading(
+    setting: &ExplainedSetting,
+    member: &MemberReadings,
     reading: &ExplainedReading,
     paint: Paint,
 ) -> String {
-    let is_it = |a: &&ExplainedAlarm| a.member == seat.member && a.channel == reading.channel;
-    let own = told.alarm.as_ref().filter(is_it).is_some();
+    let is_own = |a: &&ExplainedAlarm| a.member == member.member && a.channel == reading.channel;
+    let own = setting.alarm.as_ref().filter(is_own).is_some();
     let fires = match reading.fires_at.map(|at| count(at.count())) {
         Some(at) if own => format!("fires at {at}: the alarm"),
         Some(at) => format!("would fire at {at}, had the alarm not come first"),
@@ -211,7 +211,7 @@ fn saw(
     };
     let mut text = format!("  in {}: {fires}", reading.channel);
     let facts = reading.hidden.iter().chain(&reading.facts);
-    let rows: Vec<Vec<String>> = facts.map(fact).collect();
+    let rows: Vec<Vec<String>> = facts.map(fact_row).collect();
     if !rows.is_empty() {
         let header = [
             "    at",
@@ -227,7 +227,7 @@ fn saw(
     text
 }
 
-fn fact(sight: &FactSight) -> Vec<String> {
+fn fact_row(sight: &FactSight) -> Vec<String> {
     vec![
         format!("    {}", count(sight.position.count())),
         if sight.kind.name() == sight.check {
@@ -239,11 +239,12 @@ fn fact(sight: &FactSight) -> Vec<String> {
         format_count(sight.period.count()),
         count(sight.onset.count()),
         sight.describe_thresholds(AskedOf::words),
-        quoted(&sight.unit, UNIT),
+        quoted(&sight.unit, MAX_UNIT_CHARS),
     ]
 }
 
-/// Formats a count. A check that does not look for exact copies leaves it at 0, which means unknown.
+/// Formats a count, or `-` for 0. A check that does not look for exact copies leaves the count at 0, which means
+/// unknown.
 fn format_count(n: u64) -> String {
     if n == 0 { "-".into() } else { count(n) }
 }

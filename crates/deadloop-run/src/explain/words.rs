@@ -1,4 +1,4 @@
-//! Short descriptions of labels and alarms.
+//! Short descriptions of labels, alarms and thresholds.
 
 use std::fmt::Write as _;
 
@@ -10,11 +10,11 @@ use super::near_misses::{AskedOf, FactSight};
 use crate::visible::visible;
 use crate::words::count;
 
-/// The reason why nothing fires if no guard is on.
+/// The reason why nothing fires if the model has no guard.
 pub const NO_GUARD: &str = "no guard is switched on for this model";
 
 impl ExplainedLabel {
-    /// Describes the label in one line.
+    /// Formats the label in one line.
     pub fn words(&self) -> String {
         let mut words = self.class.name().to_owned();
         if let Some(kind) = self.kind {
@@ -43,7 +43,7 @@ impl ExplainedLabel {
 }
 
 impl ExplainedSetting {
-    /// Describes the alarm, a hidden loop, or the nearest miss.
+    /// Formats the reason for the alarm, else the hidden loop, else the nearest miss.
     pub fn describe(&self) -> String {
         if self.members.is_empty() {
             return NO_GUARD.into();
@@ -52,7 +52,7 @@ impl ExplainedSetting {
             let fact = self.shown_fact().map(|(_, sight)| sight);
             let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
             let why = fact.map_or(String::new(), |s| {
-                format!(", {}", s.describe_thresholds(AskedOf::meaning))
+                format!(", {}", s.describe_thresholds(AskedOf::format_meaning))
             });
             let says = alarm.detail.as_deref().map(visible);
             let says = says.map_or(String::new(), |says| format!(", it says \"{says}\""));
@@ -70,7 +70,7 @@ impl ExplainedSetting {
                 let (check, at) = (sight.check, count(sight.position.count()));
                 format!(
                     "nearest: {member}/{check} in {channel} at {at}, {}",
-                    sight.describe_thresholds(AskedOf::meaning)
+                    sight.describe_thresholds(AskedOf::format_meaning)
                 )
             }
             None => "nothing that comes near".into(),
@@ -79,16 +79,16 @@ impl ExplainedSetting {
 }
 
 impl FactSight {
-    /// Describes the thresholds that decided or refused, then the others, each by its `words`.
+    /// Formats the thresholds that decided or rejected the fact, then the other ones. `words` formats one threshold.
     pub fn describe_thresholds(&self, words: fn(&AskedOf) -> String) -> String {
-        let told = |pick: fn(&&AskedOf) -> bool| {
+        let join = |pick: fn(&&AskedOf) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(words);
             all.collect::<Vec<_>>().join(", ")
         };
         let (verb, first, rest) = if self.accepted {
-            ("decided by", told(|a| a.decided), told(|a| !a.decided))
+            ("decided by", join(|a| a.decided), join(|a| !a.decided))
         } else {
-            ("refused by", told(|a| !a.met), told(|a| a.met))
+            ("refused by", join(|a| !a.met), join(|a| a.met))
         };
         if first.is_empty() {
             return "decided by structural parameters alone".into();
@@ -99,7 +99,7 @@ impl FactSight {
 }
 
 impl AskedOf {
-    /// Formats the threshold by its parameter: `min_chars 641 ≥ 600`.
+    /// Formats the threshold with the name of its parameter, such as `min_chars 641 ≥ 600`.
     pub fn words(&self) -> String {
         let sign = match (self.side, self.met) {
             (ThresholdSide::AtMost, true) => "≥",
@@ -110,8 +110,8 @@ impl AskedOf {
         format!("{} {} {sign} {}", self.param, self.measured, self.wanted)
     }
 
-    /// Formats the threshold by the meaning of its parameter: `chars in all copies: 641 (≥ 600)`.
-    fn meaning(&self) -> String {
+    /// Formats the threshold with the meaning of its parameter, such as `chars in all copies: 641 (≥ 600)`.
+    fn format_meaning(&self) -> String {
         let is_least = self.side == ThresholdSide::AtMost;
         let sign = if is_least { '≥' } else { '≤' };
         let what = self.spec.map_or(&*self.param, subject);

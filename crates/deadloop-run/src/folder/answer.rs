@@ -1,4 +1,4 @@
-//! [`FolderAnswer`]: the answer of a command that leaves a folder of results.
+//! [`FolderAnswer`]: the answer of a command that writes a result folder.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
@@ -16,24 +16,24 @@ use crate::option::FORCE;
 use crate::report::render;
 use crate::words::several;
 
-/// The answer of a command that leaves a folder of results.
+/// The answer of a command that writes a result folder.
 pub struct FolderAnswer {
-    /// The folder.
+    /// The path of the folder.
     pub out: PathBuf,
     /// The content of the folder.
     pub content: FolderContent,
-    /// The failure that the finished command still has, such as too little data.
+    /// The failure that the finished command reports, such as too little data.
     pub failure: Option<Failure>,
-    /// A transcript worth explaining after a replay: a wrong alarm, else a miss, else a hit.
+    /// The id of a transcript worth explaining after a replay: a wrong alarm, else a miss, else a hit.
     pub worth_explaining: Option<String>,
     pub(crate) text: TextDocument,
 }
 
-/// The content of a folder that a command left.
+/// The content of a result folder.
 pub enum FolderContent {
     /// The part of one shard.
     Part(PartSummary),
-    /// A result.
+    /// The result of this run.
     Result(Box<Manifest>),
     /// The result of an earlier run of the same request.
     Earlier(Box<Manifest>),
@@ -50,8 +50,8 @@ impl FolderAnswer {
         }
     }
 
-    /// Returns the answer of an earlier run of the same request. A missing report is rendered again.
-    pub(crate) fn earlier(
+    /// Creates the answer for a folder that holds the result of the same request. A missing report is rendered again.
+    pub(crate) fn from_earlier_run(
         folder: &Folder,
         manifest: Box<Manifest>,
         host: &dyn Host,
@@ -69,7 +69,7 @@ impl FolderAnswer {
         Ok(Self::new(dir, FolderContent::Earlier(manifest), ended))
     }
 
-    /// Sets the text of the answer, with a line on rejected lines of the corpus.
+    /// Sets the text of the answer, and adds a line on rejected lines of the corpus.
     pub(crate) fn with_text(mut self, text: TextDocument) -> Self {
         self.text = text;
         if let FolderContent::Result(manifest) = &self.content

@@ -1,4 +1,4 @@
-//! The manifest of a run: request, corpus, version and machine.
+//! Creates the manifest of a run, with the request, the corpus, the version and the machine.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,8 +7,11 @@ use deadloop_score::{CaseSet, CorpusInfo, FORMAT, Manifest};
 use crate::corpus::survey::CorpusSurvey;
 use crate::replay::request::Request;
 
-/// Returns the manifest of a request on a surveyed corpus.
-pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurvey<C>) -> Manifest {
+/// Creates the manifest of a request on a surveyed corpus.
+pub(crate) fn new_manifest<C: CaseSet>(
+    request: &Request<'_>,
+    surveyed: &CorpusSurvey<C>,
+) -> Manifest {
     let mut chars = 0;
     surveyed.cases.each(|_, case| {
         let length = case.timeline.length();
@@ -40,17 +43,17 @@ pub(crate) fn manifest<C: CaseSet>(request: &Request<'_>, surveyed: &CorpusSurve
     }
 }
 
-/// Returns the current time as written in a manifest.
+/// Returns the current time in the format of a manifest.
 pub(crate) fn now() -> String {
     format_time(SystemTime::now())
 }
 
-/// Formats a time, clamped to the years 1970 to 9999, which are the only ones that a manifest can hold.
+/// Formats a time, clamped to the years 1970 to 9999, the only ones that the format can express.
 fn format_time(time: SystemTime) -> String {
-    /// The last second of the year 9999.
-    const LAST: Duration = Duration::from_secs(253_402_300_799);
+    /// The last second of the year 9999, since 1970.
+    const MAX_SECONDS: Duration = Duration::from_secs(253_402_300_799);
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
-    let since = since.unwrap_or_default().min(LAST);
+    let since = since.unwrap_or_default().min(MAX_SECONDS);
     humantime::format_rfc3339_seconds(SystemTime::UNIX_EPOCH + since).to_string()
 }
 

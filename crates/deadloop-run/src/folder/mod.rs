@@ -1,4 +1,4 @@
-//! The result folder, checked before any work and never overwritten unasked.
+//! [`Folder`]: a result folder, checked before any work and never overwritten unasked.
 
 pub(crate) mod answer;
 pub(crate) mod manifest;
@@ -12,13 +12,14 @@ use deadloop_score::{Manifest, ResultTable, result_tables};
 use sha2::{Digest, Sha256};
 
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claim_folder, occupied};
+use crate::folder::outputs::{claim_folder, occupied_by};
 use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
-/// The folder that a command writes to.
+/// A claimed folder for the results of a command.
 pub struct Folder {
     path: PathBuf,
+    /// Whether the content of the folder may be overwritten.
     force: bool,
     _claim: FolderClaim,
 }
@@ -29,7 +30,7 @@ const JOURNAL: &str = ".journal.jsonl";
 /// The file name of the manifest, which marks a finished result.
 const MANIFEST: &str = "manifest.json";
 
-/// The files of a result beside its tables, each with its content.
+/// The files of a result other than tables, each with a description.
 const OTHER_FILES: [(&str, &str); 4] = [
     (
         "cases.jsonl",
@@ -53,8 +54,7 @@ const OTHER_FILES: [(&str, &str); 4] = [
 const EARLIER_FILES: &str = "excerpts.jsonl.zst feedback.csv intervals.csv pareto.csv regions.jsonl.zst scores_by.csv \
      scores_by.parquet transcripts.jsonl.zst";
 
-/// Returns the files of a result with their contents. Files of the report are left out, since it is written whole
-/// each time.
+/// Returns the files of a result with their descriptions. The report is left out, since it is written anew each time.
 pub fn result_files() -> BTreeMap<String, String> {
     let earlier = EARLIER_FILES.split(' ').map(|name| (name, ""));
     let others = earlier.chain(OTHER_FILES);
@@ -81,7 +81,7 @@ pub fn result_files() -> BTreeMap<String, String> {
     files
 }
 
-/// The files of the report with their contents, except charts.
+/// The files of the report with their descriptions. Charts are left out.
 pub const REPORT_FILES: [(&str, &str); 2] = [
     ("report.html", "the report, one offline page"),
     (
@@ -94,13 +94,13 @@ pub const REPORT_FILES: [(&str, &str); 2] = [
 pub enum FolderState {
     /// A folder that is empty or holds unfinished work.
     Free,
-    /// A folder with the finished result of the same inputs.
+    /// A folder that holds the finished result of the same inputs.
     Done(Box<Manifest>),
 }
 
 impl Folder {
-    /// Creates the folder if it is missing. Checks that files can be written there and that none would overwrite an
-    /// input.
+    /// Creates the folder if it is missing and claims it. Checks that files can be written there and that none would
+    /// overwrite an input in `read`.
     pub fn prepare(path: &Path, force: bool, read: &[&Path], host: &dyn Host) -> RunResult<Self> {
         let report = REPORT_FILES.map(|(name, _)| name.to_owned());
         let files: Vec<String> = result_files().into_keys().chain(report).collect();
@@ -117,9 +117,9 @@ impl Folder {
         &self.path
     }
 
-    /// Returns whether the folder holds results of `inputs`. Refuses a folder that holds anything else.
+    /// Returns whether the folder holds the result of `inputs`. Returns an error if it holds anything else.
     pub fn state(&self, inputs: &str) -> RunResult<FolderState> {
-        // A journal marks interrupted work. Whose work it was is checked when the journal is opened.
+        // A journal marks interrupted work. Its inputs are checked when it is opened.
         if self.force || is_named(&self.journal()) {
             return Ok(FolderState::Free);
         }
@@ -135,26 +135,26 @@ impl Folder {
             None => Ok(FolderState::Free),
             Some(name) => {
                 let what = " and is not the result of these inputs";
-                Err(occupied(&self.path, Path::new(&name), what))
+                Err(occupied_by(&self.path, Path::new(&name), what))
             }
         }
     }
 
-    /// Returns the files of the result that exist, with their sizes in bytes.
+    /// Returns the existing files of the result, with their sizes in bytes.
     pub fn files(&self) -> BTreeMap<String, u64> {
         let files = result_files().into_keys().filter(|name| name != MANIFEST);
-        let size = |name: String| Some((name.clone(), self.size(&name)?));
+        let size = |name: String| Some((name.clone(), self.file_size(&name)?));
         files.filter_map(size).collect()
     }
 
-    fn size(&self, name: &str) -> Option<u64> {
+    fn file_size(&self, name: &str) -> Option<u64> {
         let about = std::fs::metadata(self.path.join(name)).ok()?;
         Some(about.len())
     }
 
     /// Checks that the files of a finished result have their recorded sizes.
     fn check_sizes(&self, manifest: &Manifest) -> RunResult {
-        let other = |(name, bytes): &(&String, &u64)| self.size(name) != Some(**bytes);
+        let other = |(name, bytes): &(&String, &u64)| self.file_size(name) != Some(**bytes);
         let Some((name, _)) = manifest.files.iter().find(other) else {
             return Ok(());
         };
@@ -164,8 +164,8 @@ impl Folder {
         )))
     }
 
-    /// Removes an earlier result before the first file of a new one is written, so that no report is made from both.
-    /// The manifest goes last, because a folder with a manifest counts as a result.
+    /// Removes an earlier result, so that no report mixes old and new files. The manifest is removed last, since a
+    /// folder with a manifest counts as a result.
     pub fn begin(&self) -> RunResult {
         if !is_named(&self.path.join(MANIFEST)) {
             return Ok(());
@@ -193,7 +193,7 @@ impl Folder {
     }
 }
 
-/// Returns a short hash of everything that a result depends on.
+/// Returns a short hash of `parts`, on which a result depends.
 pub(crate) fn fingerprint(parts: &[String]) -> String {
     let digest = Sha256::digest(parts.join("\u{0}").as_bytes());
     digest

@@ -1,4 +1,4 @@
-//! Checks that no output overwrites an input or another output.
+//! Checks that outputs can be written and overwrite no input.
 
 use std::fmt::Display;
 use std::io::Error;
@@ -10,10 +10,11 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 use crate::option::{FORCE, OUT, RunOption};
 
-/// The files beside the transcripts of a corpus.
-const BESIDE: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
+/// The input files of a corpus beside its transcripts.
+const SIDE_FILES: [&str; 3] = ["dataset.toml", "labels.csv", "splits.csv"];
 
-/// Creates a folder and claims it. Checks that `files` can be written there and that none would overwrite an input.
+/// Creates a folder and claims it. Checks that `files` can be written there and that none would overwrite an input in
+/// `read`.
 pub(crate) fn claim_folder<'a>(
     dir: &Path,
     files: impl IntoIterator<Item = &'a str>,
@@ -28,22 +29,22 @@ pub(crate) fn claim_folder<'a>(
         .into_iter()
         .map(|name| (OUT, dir.join(name)))
         .collect();
-    apart(&files, read)?;
+    check_distinct(&files, read)?;
     host.writes(dir);
     prove_writable(dir).map_err(|e| refuse("cannot be written to", e))?;
     Ok(claim)
 }
 
-/// Returns the error for a folder with a file of something else.
-pub(crate) fn occupied(dir: &Path, name: &Path, what: &str) -> Failure {
+/// Returns the error for a folder that holds a file `name` of another result.
+pub(crate) fn occupied_by(dir: &Path, name: &Path, what: &str) -> Failure {
     let (dir, name) = (dir.display(), name.display());
     let what = format!("{dir}: holds {name}{what}; choose another folder, or {FORCE} to overwrite");
     Code::Usage.at(OUT, what)
 }
 
-/// Checks before any work that the folder of a file is there.
+/// Checks, before any work, that the folder of an output file exists.
 pub fn prove_folder_of(option: RunOption, file: &Path) -> RunResult {
-    let folder = folder_of(file);
+    let folder = parent_folder(file);
     if folder.is_dir() {
         return Ok(());
     }
@@ -52,9 +53,8 @@ pub fn prove_folder_of(option: RunOption, file: &Path) -> RunResult {
     Err(Code::Usage.at(option, what))
 }
 
-/// Checks, before any work, that a file can be written: its folder exists and is writable. Without `force` the file must
-/// not exist.
-pub(crate) fn prove_file(option: RunOption, path: &Path, force: bool) -> RunResult {
+/// Checks, before any work, that a file can be written. Without `force`, the file must not exist.
+pub(crate) fn check_file_writable(option: RunOption, path: &Path, force: bool) -> RunResult {
     prove_folder_of(option, path)?;
     let refuse = |e: WriteError| match e {
         WriteError::Exists { path } => {
@@ -83,23 +83,23 @@ pub(crate) fn write_table<R: IntoIterator<Item: AsRef<[u8]>>>(
     Ok(file.finish()?)
 }
 
-/// Returns the folder of a file.
-pub(crate) fn folder_of(path: &Path) -> &Path {
+/// Returns the folder of a file, which is `.` for a bare name.
+pub(crate) fn parent_folder(path: &Path) -> &Path {
     let folder = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Refuses outputs that would overwrite an input or another output, even if others may be overwritten. `written` pairs each output
-/// with its option. `read` holds files and corpora.
-pub(crate) fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
-    let files: Vec<PathBuf> = read.iter().flat_map(|path| parts(path)).collect();
+/// Returns an error if an output would overwrite an input, or two outputs have the same path. `written` pairs each
+/// output with its option. `read` lists input files and corpora.
+pub(crate) fn check_distinct(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunResult {
+    let files: Vec<PathBuf> = read.iter().flat_map(|path| input_files(path)).collect();
     let corpora: Vec<PathBuf> = read
         .iter()
-        .map(|path| place(&path.join("transcripts")))
+        .map(|path| canonical(&path.join("transcripts")))
         .collect();
-    let mut places: Vec<PathBuf> = Vec::new();
+    let mut output_paths: Vec<PathBuf> = Vec::new();
     for (option, path) in written {
-        let at = place(path);
+        let at = canonical(path);
         let among = at
             .parent()
             .is_some_and(|dir| corpora.iter().any(|inner| inner == dir));
@@ -107,10 +107,10 @@ pub(crate) fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunR
             "would be written over what is read"
         } else if among {
             "would stand among the transcripts that are read"
-        } else if places.contains(&at) {
+        } else if output_paths.contains(&at) {
             "would be written twice"
         } else {
-            places.push(at);
+            output_paths.push(at);
             continue;
         };
         let path = path.display();
@@ -120,21 +120,24 @@ pub(crate) fn apart(written: &[(impl Display, PathBuf)], read: &[&Path]) -> RunR
     Ok(())
 }
 
-/// Returns the files of an input path.
-fn parts(path: &Path) -> Vec<PathBuf> {
+/// Returns the files of an input, which is a file or a corpus folder.
+fn input_files(path: &Path) -> Vec<PathBuf> {
     if path.is_dir() {
-        BESIDE.iter().map(|name| place(&path.join(name))).collect()
+        SIDE_FILES
+            .iter()
+            .map(|f| canonical(&path.join(f)))
+            .collect()
     } else {
-        vec![place(path)]
+        vec![canonical(path)]
     }
 }
 
-/// Returns the canonical path, whether or not the file exists.
-fn place(path: &Path) -> PathBuf {
+/// Returns the canonical path of a file, even if the file does not exist.
+fn canonical(path: &Path) -> PathBuf {
     if let Ok(there) = path.canonicalize() {
         return there;
     }
-    match (folder_of(path).canonicalize(), path.file_name()) {
+    match (parent_folder(path).canonicalize(), path.file_name()) {
         (Ok(dir), Some(name)) => dir.join(name),
         _ => path.to_path_buf(),
     }

@@ -1,4 +1,4 @@
-//! Labels, splits and cards of imported corpora.
+//! [`CarriedFiles`]: labels, splits and cards of imported corpora.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::Arc;
 use deadloop_corpus::{Corpus, Entry, Ids, Problem};
 use deadloop_score::{LabelRow, LabelsFile};
 
-/// The files beside the transcripts of all imported corpora.
+/// The labels, splits and cards of all imported corpora.
 #[derive(Default)]
 pub(super) struct CarriedFiles {
-    corpora: Vec<SideFiles>,
-    /// The transcripts that have a split, with that split.
+    corpora: Vec<CorpusSideFiles>,
+    /// The ids of the transcripts with a split, each with its split.
     pub(super) splits: Vec<[String; 2]>,
-    /// The number of transcripts left out because of a bad row of labels.
+    /// The number of transcripts left out because of an invalid row of labels.
     pub(super) left_out: u64,
 }
 
-/// The files beside the transcripts of one corpus.
-struct SideFiles {
+/// The labels, splits and card of one imported corpus.
+struct CorpusSideFiles {
     folder: PathBuf,
     corpus: Arc<Corpus>,
     labels: Option<LabelsFile>,
-    /// The ids of its transcripts, with or without bad rows of labels.
+    /// The ids of all its transcripts, including those with invalid rows of labels.
     ids: Ids,
 }
 
 impl CarriedFiles {
-    /// Reads the labels. Also returns their problems.
+    /// Reads the labels of all imported corpora. Also returns their problems.
     pub(super) fn read(import: &deadloop_import::Import) -> (Self, Vec<Problem>) {
         let mut carried = Self::default();
         let mut problems = Vec::new();
@@ -34,7 +34,7 @@ impl CarriedFiles {
             let read = corpus.labels_csv().map(LabelsFile::read);
             let (labels, bad) = read.unzip();
             problems.extend(bad.into_iter().flatten());
-            carried.corpora.push(SideFiles {
+            carried.corpora.push(CorpusSideFiles {
                 folder: folder.to_path_buf(),
                 corpus: Arc::clone(corpus),
                 labels,
@@ -44,8 +44,9 @@ impl CarriedFiles {
         (carried, problems)
     }
 
-    /// Adds a transcript. Returns false if its labels are bad.
-    pub(super) fn takes(&mut self, entry: &Entry) -> Result<bool, Problem> {
+    /// Adds a transcript with its split. Returns `false` if the transcript must be left out, since its labels are
+    /// invalid.
+    pub(super) fn add(&mut self, entry: &Entry) -> Result<bool, Problem> {
         let id = &entry.transcript.id;
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter_mut();
@@ -66,7 +67,7 @@ impl CarriedFiles {
         Ok(true)
     }
 
-    /// Returns the labels file beside a transcript, if its corpus has one.
+    /// Returns the labels.csv of the corpus that holds a transcript, if there is one.
     pub(super) fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter();
@@ -74,9 +75,9 @@ impl CarriedFiles {
         corpus.labels.as_ref()
     }
 
-    /// Returns the problems of labels and splits, once all transcripts are known.
+    /// Returns the problems of labels and splits that can be found only when all transcripts are known.
     pub(super) fn problems(&self) -> Vec<Problem> {
-        let of = |corpus: &SideFiles| {
+        let of = |corpus: &CorpusSideFiles| {
             let labels = corpus.labels.as_ref();
             let mut problems = labels.map_or(Vec::new(), |labels| labels.orphans(&corpus.ids));
             problems.extend(corpus.corpus.bad_splits());
@@ -86,8 +87,8 @@ impl CarriedFiles {
         self.corpora.iter().flat_map(of).collect()
     }
 
-    /// Returns the card, if the import is of exactly one corpus.
-    pub(super) fn card(&self, files: &[PathBuf]) -> Option<PathBuf> {
+    /// Returns the path of the card, if the only input is one corpus.
+    pub(super) fn card_of_only_corpus(&self, files: &[PathBuf]) -> Option<PathBuf> {
         match (&self.corpora[..], files) {
             ([only], [file]) if only.folder == *file && only.corpus.card().is_some() => {
                 Some(file.join("dataset.toml"))
@@ -96,8 +97,8 @@ impl CarriedFiles {
         }
     }
 
-    /// Returns the labels of the added transcripts, in the order of their files.
-    pub(super) fn labels(&self) -> Vec<LabelRow> {
+    /// Returns the label rows of the added transcripts, in the order of their files.
+    pub(super) fn label_rows(&self) -> Vec<LabelRow> {
         let rows = self.corpora.iter().flat_map(|corpus| {
             let rows = corpus.labels.iter().flat_map(LabelsFile::rows);
             rows.filter(|row| corpus.ids.contains(&row.transcript))

@@ -1,4 +1,4 @@
-//! [`import`]: a corpus from recordings in other formats.
+//! [`import`]: writes a corpus from recordings in other formats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use deadloop_score::Case;
 
 use super::carried_files::CarriedFiles;
 use super::labels::ImportedLabels;
-use super::target::{ImportTarget, JoinedCorpus, RejectedLines, SourceStamps, sources_of};
+use super::target::{ImportTarget, JoinedCorpus, RejectedLines, SourceStamps, read_sources};
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::{Host, watched};
 use crate::option::{FORCE, FROM, PREFIX_IDS, RESUME, THINK};
@@ -32,7 +32,7 @@ options! {
         pub files: Vec<PathBuf>,
         /// The format of all files [default: detected from the content of each]; or auto-agents, which imports the sessions
         /// of the agents that are used on this machine
-        #[arg(long, value_name = "FORMAT", value_parser = formats())]
+        #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
         pub from: Option<String>,
         /// A TOML file that describes the format of all files, for a log of your own
         #[arg(long, value_name = "FILE", conflicts_with = "from")]
@@ -94,40 +94,40 @@ options! {
 }
 
 #[cfg(feature = "clap")]
-fn formats() -> PossibleValuesParser {
+fn format_parser() -> PossibleValuesParser {
     let values = import_formats().map(|format| match format.name {
-        // The former name of this format, which read little else.
+        // The former name of this format.
         "table" => PossibleValue::new(format.name)
             .help(format.help)
             .alias("huggingface"),
         name => PossibleValue::new(name).help(format.help),
     });
-    let agents = PossibleValue::new(AUTO).help("the sessions of the agents on this machine");
+    let agents = PossibleValue::new(AUTO_AGENTS).help("the sessions of the agents on this machine");
     PossibleValuesParser::new(values.chain([agents]))
 }
 
 /// The format name for the session stores of all agents.
-const AUTO: &str = "auto-agents";
+const AUTO_AGENTS: &str = "auto-agents";
 
-/// The maximum number of problems kept in memory. rejected.jsonl has all of them.
-const LISTED: usize = 10_000;
+/// The maximum number of problems kept in memory. rejected.jsonl lists all of them.
+const MAX_KEPT_PROBLEMS: usize = 10_000;
 
-/// The answer of an import.
+/// The answer of [`import`].
 pub struct ImportAnswer {
-    /// The recordings, all read.
+    /// The import, after all recordings were read.
     pub(super) import: Import,
     pub(super) state: ImportState,
-    /// The number of problems in the labels and splits.
-    pub(super) beside: u64,
-    /// The end of the import.
+    /// The number of problems in labels and splits.
+    pub(super) side_file_problems: u64,
+    /// The effect on the corpus.
     pub end: ImportEnd,
-    /// The counts of the existing corpus that was added to.
+    /// The counts of the existing corpus, if the import added to one.
     pub joined: Option<JoinedCorpus>,
-    /// The outcome of the labels.
+    /// The labels of the corpus.
     pub labels: ImportedLabels,
 }
 
-/// The end of an import: the effect on the corpus.
+/// The effect of an import on the corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportEnd {
     /// A dry run, which writes nothing.
@@ -138,21 +138,21 @@ pub enum ImportEnd {
     Unchanged(PathBuf),
 }
 
-/// An existing corpus that is added to.
+/// An existing corpus to which an import adds.
 struct ExistingCorpus {
     corpus: Corpus,
     sources: SourceStamps,
 }
 
 impl ExistingCorpus {
-    /// Opens the corpus at this path. `None` if there is none.
+    /// Opens the corpus at `out`. `None` if nothing exists there.
     fn read(out: &Path) -> RunResult<Option<Self>> {
         if !out.exists() {
             return Ok(None);
         }
         let refuse = |what: String| Code::Usage.at(RESUME, format!("{}: {what}", out.display()));
         let corpus = Corpus::open(out).map_err(|e| refuse(e.to_string()))?;
-        let sources = sources_of(out)?.ok_or_else(|| {
+        let sources = read_sources(out)?.ok_or_else(|| {
             refuse(format!(
                 "has no sources.csv, which an import with {RESUME} leaves; {FORCE} makes it anew"
             ))
@@ -161,14 +161,14 @@ impl ExistingCorpus {
     }
 }
 
-/// Reads recordings and writes them as a corpus, with the labels, splits and card that come along.
+/// Reads recordings and writes them as a corpus, with the labels, splits and card that belong to them.
 ///
 /// # Errors
-/// Returns an error if a recording is bad that must be whole, nothing is in what was to be imported, the folder cannot be
-/// written, or the host stopped it.
+/// Returns an error if a file that must be whole is bad, no transcript is found, the folder cannot be written, or the
+/// host stopped it.
 pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAnswer> {
-    let auto = options.from.as_deref() == Some(AUTO);
-    let files = recordings(options, auto, host)?;
+    let auto = options.from.as_deref() == Some(AUTO_AGENTS);
+    let files = input_paths(options, auto, host)?;
     let out = options.out.as_deref().filter(|_| !options.dry_run);
     let target = out.map(|out| ImportTarget::prepare(out, options.force || options.resume, host));
     let target = target.transpose()?;
@@ -179,42 +179,43 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
         reading.known = before.sources.clone();
     }
     let import = Import::new(&files, reading).map_err(|e| Code::Usage.error(e))?;
-    // One bad file of many must not stop a folder. A file named by the user, and a corpus in a folder, must be whole.
+    // One bad file of many must not stop the import of a folder. A file named by the user must be whole, and so must a
+    // corpus in a folder.
     let folders = auto || files.iter().all(|path| path.is_dir());
     let usual = if folders { OnBad::Skip } else { OnBad::Fail };
-    let whole = import.corpora().map(|(folder, _)| folder.to_path_buf());
-    let whole = whole
+    let strict_folders = import.corpora().map(|(folder, _)| folder.to_path_buf());
+    let strict_folders = strict_folders
         .filter(|_| options.on_bad.is_none() && !auto)
         .collect();
     let writer = target
         .as_ref()
-        .map(|target| target.writer(before.is_some()));
-    let (carried, of_labels) = CarriedFiles::read(&import);
+        .map(|target| target.transcript_writer(before.is_some()));
+    let (carried, label_problems) = CarriedFiles::read(&import);
     let state = ImportState {
         on_bad: options.on_bad.unwrap_or(usual),
         writer: writer.transpose()?,
-        rejected: target.as_ref().map(ImportTarget::rejected),
+        rejected: target.as_ref().map(ImportTarget::rejected_lines),
         carried,
-        whole,
+        strict_folders,
         ..ImportState::default()
     };
     let mut answer = ImportAnswer {
         import,
         state,
-        beside: 0,
+        side_file_problems: 0,
         end: ImportEnd::DryRun,
         joined: None,
         labels: ImportedLabels::default(),
     };
-    answer.read(of_labels, host)?;
-    if answer.state.torn {
-        return Err(answer.torn(options, host));
+    answer.read_recordings(label_problems, host)?;
+    if answer.state.is_stopped {
+        return Err(answer.problem_failure(options, host));
     }
     let none = answer.counts().transcripts.used() == 0;
     match (target, out, before) {
         (Some(target), Some(out), Some(_)) if none => {
             if options.label {
-                answer.labels = target.label_again(host)?;
+                answer.labels = target.propose_in_existing(host)?;
             }
             answer.end = ImportEnd::Unchanged(out.to_path_buf());
         }
@@ -223,21 +224,21 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
             let what = format!("{what}\n{}", answer.summary(None));
             return Err(Code::NothingSelected.error(what));
         }
-        (Some(target), _, before) => answer.write(target, before, (options, &files), host)?,
+        (Some(target), _, before) => answer.complete(target, before, (options, &files), host)?,
         (None, ..) => {}
     }
     Ok(answer)
 }
 
 /// Returns the recordings to read: those of the agents on this machine if `auto`, else the named files.
-fn recordings(options: &ImportRunOptions, auto: bool, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
+fn input_paths(options: &ImportRunOptions, auto: bool, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
     let files = if auto {
-        stores(options, host)?
+        find_agent_stores(options, host)?
     } else {
         options.files.clone()
     };
     if files.is_empty() {
-        let what = format!("no file is named; expected recordings, or {FROM} {AUTO}");
+        let what = format!("no file is named; expected recordings, or {FROM} {AUTO_AGENTS}");
         return Err(Code::Usage.error(what));
     }
     Ok(files)
@@ -249,7 +250,7 @@ fn import_options(args: &ImportRunOptions) -> RunResult<ImportOptions> {
     let think = ThinkOptions::default().with_words(words);
     Ok(ImportOptions {
         think: think.map_err(|e| Code::Usage.error(format!("{THINK}: {e}")))?,
-        from: args.from.clone().filter(|from| from != AUTO),
+        from: args.from.clone().filter(|from| from != AUTO_AGENTS),
         format: args.format.clone(),
         model: args.model.clone(),
         fields: ImportFields {
@@ -266,8 +267,8 @@ fn import_options(args: &ImportRunOptions) -> RunResult<ImportOptions> {
     })
 }
 
-/// Returns the session folders of the agents on this machine.
-fn stores(options: &ImportRunOptions, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
+/// Returns the files of the options, and the session folders of the agents on this machine.
+fn find_agent_stores(options: &ImportRunOptions, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let stores = agent_stores(&home, variable);
@@ -283,37 +284,38 @@ fn stores(options: &ImportRunOptions, host: &dyn Host) -> RunResult<Vec<PathBuf>
 }
 
 impl ImportAnswer {
-    /// Reads all recordings, and writes transcripts and rejected records.
-    fn read(&mut self, of_labels: Vec<Problem>, host: &dyn Host) -> RunResult {
+    /// Reads all recordings, and writes transcripts and rejected records. `label_problems` are the problems of
+    /// labels.csv.
+    fn read_recordings(&mut self, label_problems: Vec<Problem>, host: &dyn Host) -> RunResult {
         let Self { import, state, .. } = self;
-        self.beside = state.refuse_all(of_labels)?;
+        self.side_file_problems = state.reject_all(label_problems)?;
         let total = import.total_bytes();
         watched(host, "importing", |watch| {
-            let mut told = 0;
+            let mut reported = 0;
             while let Some(item) = import.next() {
                 if watch.cancel.load(Ordering::Relaxed) {
                     return Err(Code::Interrupted.error("interrupted; nothing was written"));
                 }
                 let read = import.bytes_read();
-                if read != std::mem::replace(&mut told, read) {
+                if read != std::mem::replace(&mut reported, read) {
                     (watch.progress)(read, total);
                 }
                 match item {
-                    Ok(entry) => state.take(entry)?,
-                    Err(problem) => state.refuse(problem)?,
+                    Ok(entry) => state.add_entry(entry)?,
+                    Err(problem) => state.reject(problem)?,
                 }
             }
             Ok(())
         })?;
-        self.beside += state.refuse_all(state.carried.problems())?;
+        self.side_file_problems += state.reject_all(state.carried.problems())?;
         if let Some(writer) = state.writer.take() {
             writer.finish()?;
         }
         state.rejected.take().map_or(Ok(()), RejectedLines::finish)
     }
 
-    /// Makes the corpus of what was read, and gives it its name.
-    fn write(
+    /// Completes the corpus and moves it to its final name.
+    fn complete(
         &mut self,
         target: ImportTarget,
         before: Option<ExistingCorpus>,
@@ -321,28 +323,28 @@ impl ImportAnswer {
         host: &dyn Host,
     ) -> RunResult {
         if let Some(before) = &before {
-            let joined = target.join(&before.corpus)?;
+            let joined = target.join_with(&before.corpus)?;
             target.keep_rejected(self.import.sources())?;
             self.state.models.clone_from(&joined.models);
             self.joined = Some(joined);
         }
         if options.resume {
             let before = before.map(|before| before.sources).unwrap_or_default();
-            target.sources(self.import.sources(), &before)?;
+            target.write_sources(self.import.sources(), &before)?;
         }
-        match self.state.carried.card(files) {
+        match self.state.carried.card_of_only_corpus(files) {
             Some(card) => target.copy_card(&card)?,
-            None => target.card(self.state.models.keys(), &self.sums())?,
+            None => target.write_card(self.state.models.keys(), &self.format_counts())?,
         }
-        target.split(&self.state.carried)?;
-        self.labels = target.label(&self.state.carried, options.label, host)?;
+        target.write_splits(&self.state.carried)?;
+        self.labels = target.write_labels_csv(&self.state.carried, options.label, host)?;
         self.end = ImportEnd::Written(target.finish()?);
         Ok(())
     }
 
     /// Returns the failure of an import that a problem stopped.
-    fn torn(&self, options: &ImportRunOptions, host: &dyn Host) -> Failure {
-        let mut what = self.listing();
+    fn problem_failure(&self, options: &ImportRunOptions, host: &dyn Host) -> Failure {
+        let mut what = self.list_problems();
         if self.import.repeated() > 0 && !options.prefix_ids {
             let words: Vec<String> = host.command_line().iter().skip(1).map(typed).collect();
             what += "\nids repeat; to put the name of its file before each, type:";
@@ -356,58 +358,60 @@ impl ImportAnswer {
 #[derive(Default)]
 pub(super) struct ImportState {
     on_bad: OnBad,
-    /// The writer of transcripts. `None` if nothing is written.
+    /// The writer of transcripts. `None` in a dry run.
     writer: Option<CorpusWriter>,
     rejected: Option<RejectedLines>,
+    /// The first transcript, in a dry run.
     pub(super) example: Option<Entry>,
+    /// The number of transcripts of each model.
     pub(super) models: BTreeMap<String, u64>,
     pub(super) problems: Vec<Problem>,
     pub(super) carried: CarriedFiles,
-    /// The number of transcripts left out because of a bad label.
-    pub(super) unlabelled: u64,
-    /// The folders that must be whole.
-    whole: Vec<PathBuf>,
+    /// The number of transcripts left out because of an invalid label.
+    pub(super) bad_labels: u64,
+    /// The folders of corpora, which must have no problems.
+    strict_folders: Vec<PathBuf>,
     /// Whether a problem stops the import.
-    torn: bool,
+    is_stopped: bool,
 }
 
 impl ImportState {
-    fn refuse(&mut self, problem: Problem) -> RunResult {
-        let mut whole = self.whole.iter();
-        self.torn |= self.on_bad == OnBad::Fail
-            || whole.any(|folder| problem.place.file.starts_with(folder));
+    fn reject(&mut self, problem: Problem) -> RunResult {
+        let mut strict = self.strict_folders.iter();
+        self.is_stopped |= self.on_bad == OnBad::Fail
+            || strict.any(|folder| problem.place.file.starts_with(folder));
         if let Some(rejected) = &mut self.rejected {
             rejected.add(&problem)?;
         }
-        if self.problems.len() < LISTED {
+        if self.problems.len() < MAX_KEPT_PROBLEMS {
             self.problems.push(problem);
         }
         Ok(())
     }
 
-    fn refuse_all(&mut self, problems: Vec<Problem>) -> RunResult<u64> {
+    fn reject_all(&mut self, problems: Vec<Problem>) -> RunResult<u64> {
         let count = problems.len() as u64;
-        problems.into_iter().try_for_each(|p| self.refuse(p))?;
+        problems.into_iter().try_for_each(|p| self.reject(p))?;
         Ok(count)
     }
 
-    fn take(&mut self, entry: Entry) -> RunResult {
-        match self.carried.takes(&entry) {
-            Err(problem) => return self.refuse(problem),
+    fn add_entry(&mut self, entry: Entry) -> RunResult {
+        match self.carried.add(&entry) {
+            Err(problem) => return self.reject(problem),
             Ok(false) => return Ok(()),
             Ok(true) => {}
         }
-        // A corpus brings its labels with it. Labels that `check` would refuse are not taken.
+        // A corpus comes with its labels. Labels that `check` would reject are not imported.
         let labels = self.carried.labels_beside(&entry);
         if entry.labels.is_some() || labels.is_some() {
             let (_, mut problems) = Case::from_entry(&entry, labels, &[]);
             if !problems.is_empty() {
-                self.unlabelled += 1;
-                return self.refuse(problems.swap_remove(0));
+                self.bad_labels += 1;
+                return self.reject(problems.swap_remove(0));
             }
         }
         // An import that will fail only looks for further problems.
-        if !self.torn
+        if !self.is_stopped
             && let Some(writer) = &mut self.writer
         {
             writer.write(&entry)?;

@@ -1,4 +1,4 @@
-//! The labels of an imported corpus: carried, kept or proposed.
+//! [`ImportedLabels`]: the labels of an imported corpus, carried over, kept or proposed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,23 +10,23 @@ use deadloop_score::{LabelRow, LabelsFile};
 use crate::corpus::survey::open;
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
-use crate::label::proposed;
+use crate::label::propose_labels;
 
-/// The outcome of an import's labels.
+/// The labels that an import writes.
 #[derive(Default)]
 pub struct ImportedLabels {
     /// The proposals, one for each transcript without a label. `None` if none were requested.
     pub proposals: Option<Vec<Proposal>>,
-    /// The ids of transcripts that people labelled and whose text has changed since.
+    /// The ids of transcripts labelled by people whose text has changed since.
     pub stale: Vec<String>,
-    /// All rows. `None` if they are unchanged.
+    /// All rows of the new labels.csv. `None` if it is unchanged.
     pub(super) rows: Option<Vec<LabelRow>>,
 }
 
 impl ImportedLabels {
-    /// Finds the labels of the new corpus. `old` is the folder that it replaces: its rows stay for transcripts
-    /// without carried rows. A proposal is dropped when the text changes. With `proposes`, every transcript without a
-    /// row gets a proposal.
+    /// Determines the labels of the new corpus. `old` is the folder that it replaces, whose rows stay for transcripts
+    /// without `carried` rows. A proposal is dropped when the text has changed. If `proposes`, every transcript without
+    /// a row gets a proposal.
     ///
     /// # Errors
     /// Returns an error if a labels file has bad rows, which must not be lost, or if the host stopped it.
@@ -38,9 +38,9 @@ impl ImportedLabels {
         host: &dyn Host,
     ) -> RunResult<Self> {
         let mut found = Self::default();
-        let there = match old.map(rows_of).transpose() {
+        let there = match old.map(read_rows).transpose() {
             Ok(rows) => rows.unwrap_or_default(),
-            // A file that is not touched may have bad rows.
+            // A file that stays as it is may have bad rows.
             Err(_) if !proposes && carried.is_empty() => return Ok(found),
             Err(error) => return Err(error),
         };
@@ -49,17 +49,17 @@ impl ImportedLabels {
         }
         let mut changed = BTreeSet::new();
         if let Some(old) = old.filter(|_| !there.is_empty()) {
-            let before = hashes(old);
+            let before = hash_all(old);
             let differs =
                 |(id, hash): &(String, String)| before.get(id).is_some_and(|old| old != hash);
-            changed.extend(hashes(new).into_iter().filter(differs).map(|(id, _)| id));
+            changed.extend(hash_all(new).into_iter().filter(differs).map(|(id, _)| id));
         }
         let mut rows = carried;
-        let came: BTreeSet<String> = rows.iter().map(|row| row.transcript.clone()).collect();
+        let given: BTreeSet<String> = rows.iter().map(|row| row.transcript.clone()).collect();
         let before = there.len();
         let stays = |row: &LabelRow| {
             let auto = row.by == BY;
-            !came.contains(&row.transcript)
+            !given.contains(&row.transcript)
                 && !(auto && (proposes || changed.contains(&row.transcript)))
         };
         let kept: Vec<LabelRow> = there.into_iter().filter(stays).collect();
@@ -74,15 +74,15 @@ impl ImportedLabels {
         if proposes {
             let proposals = propose_missing(new, &rows, host)?;
             rows.extend(proposals.iter().flat_map(|proposal| proposal.rows.clone()));
-            found.proposals = Some(proposals).filter(|all| came.is_empty() || !all.is_empty());
+            found.proposals = Some(proposals).filter(|all| given.is_empty() || !all.is_empty());
         }
         found.rows = Some(rows).filter(|_| proposes || !as_before);
         Ok(found)
     }
 }
 
-/// Reads the rows of a corpus. Refuses a file with bad rows, which would be lost.
-fn rows_of(corpus: &Path) -> RunResult<Vec<LabelRow>> {
+/// Reads the label rows of a corpus. Returns an error if a row is bad, since it would be lost.
+fn read_rows(corpus: &Path) -> RunResult<Vec<LabelRow>> {
     let path = corpus.join(super::target::LABELS);
     if !path.is_file() {
         return Ok(Vec::new());
@@ -96,8 +96,8 @@ fn rows_of(corpus: &Path) -> RunResult<Vec<LabelRow>> {
     }
 }
 
-/// Returns the hash of each text of a corpus. Empty if the corpus cannot be read.
-fn hashes(corpus: &Path) -> BTreeMap<String, String> {
+/// Returns the hash of each text of a corpus by its id. Empty if the corpus cannot be read.
+fn hash_all(corpus: &Path) -> BTreeMap<String, String> {
     let Ok(corpus) = Corpus::open(corpus) else {
         return BTreeMap::new();
     };
@@ -111,7 +111,7 @@ fn hashes(corpus: &Path) -> BTreeMap<String, String> {
 fn propose_missing(corpus: &Path, rows: &[LabelRow], host: &dyn Host) -> RunResult<Vec<Proposal>> {
     let corpus = open(corpus)?;
     let labelled: BTreeSet<&str> = rows.iter().map(|row| row.transcript.as_str()).collect();
-    let mut proposals = proposed(&corpus, &Selection::default(), true, host)?.proposals;
+    let mut proposals = propose_labels(&corpus, &Selection::default(), true, host)?.proposals;
     proposals.retain(|proposal| !labelled.contains(proposal.transcript()));
     Ok(proposals)
 }

@@ -1,6 +1,6 @@
-//! [`import`]: a corpus from recordings in other formats, with its labels, splits and card.
+//! [`import`]: writes a corpus from recordings in other formats, with its labels, splits and card.
 //!
-//! The folder has a temporary name until it is whole, and is joined with an existing corpus.
+//! The folder has a temporary name until it is complete, and then becomes or joins the target corpus.
 
 mod carried_files;
 mod command;

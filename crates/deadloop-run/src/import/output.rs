@@ -1,4 +1,4 @@
-//! The answer of an import, as text and JSON.
+//! Formats the answer of an import as text and JSON.
 
 use std::fmt::{self, Display, Formatter};
 use std::path::Path;
@@ -10,36 +10,36 @@ use serde_json::{Map, Value, json};
 use super::command::{ImportAnswer, ImportEnd};
 use super::target::LABELS;
 use crate::corpus::survey::rejected_row;
-use crate::label::{proposals_text, proposed_json};
+use crate::label::{proposals_json, proposals_text};
 use crate::layout::table;
 use crate::option::{JSON, ON_BAD};
 use crate::show::transcript;
 use crate::words::{count, several};
 
-/// The maximum number of losses, and of warnings, in the summary.
-const SHOWN: usize = 20;
-/// The chars shown at both ends of each long text of the example.
-const EXAMPLE: usize = 200;
-/// The maximum number of problems listed one by one.
-const PROBLEMS: usize = 5;
+/// The maximum number of lost fields, and of warnings, in the summary.
+const MAX_SHOWN: usize = 20;
+/// The number of chars shown at each end of a long text of the example.
+const EXAMPLE_CHARS: usize = 200;
+/// The maximum number of problems to list.
+const MAX_LISTED_PROBLEMS: usize = 5;
 
 impl ImportAnswer {
-    /// Returns the counts.
+    /// Returns the counts of files, records and transcripts.
     pub fn counts(&self) -> ImportCounts {
         let mut counts = self.import.counts();
-        counts.transcripts.rejected += self.state.carried.left_out + self.state.unlabelled;
+        counts.transcripts.rejected += self.state.carried.left_out + self.state.bad_labels;
         counts
     }
 
-    /// Returns the first problems, one per line, the number of the others, and the summary.
-    pub(super) fn listing(&self) -> String {
-        let lines = self.state.problems.iter().take(PROBLEMS);
+    /// Formats the first problems, one a line, the number of other problems, and the summary.
+    pub(super) fn list_problems(&self) -> String {
+        let lines = self.state.problems.iter().take(MAX_LISTED_PROBLEMS);
         let lines: Vec<String> = lines.map(ToString::to_string).collect();
         let counts = self.counts();
         let counts = [counts.files, counts.records, counts.transcripts];
-        // Transcripts left out for bad labels are not counted as problems too.
+        // Transcripts left out for invalid labels are already among these problems.
         let all: u64 = counts.iter().map(|tally| tally.rejected).sum();
-        let all = all + self.beside - self.state.carried.left_out;
+        let all = all + self.side_file_problems - self.state.carried.left_out;
         let more = match all.saturating_sub(lines.len() as u64) {
             0 => String::new(),
             more => format!(
@@ -58,16 +58,16 @@ impl ImportAnswer {
 
     /// Formats the counts, guesses, warnings and losses of the import for an output of `width` columns.
     pub(super) fn summary(&self, width: Option<usize>) -> String {
-        self.sums()
+        self.format_counts()
             + &self.format_joined()
-            + &self.passed_over()
-            + &self.guesses()
-            + &self.came_along()
-            + &self.worth_knowing()
-            + &self.left_out(width)
+            + &self.format_passed_over()
+            + &self.format_guesses()
+            + &self.format_carried()
+            + &self.format_warnings()
+            + &self.format_losses(width)
     }
 
-    pub(super) fn sums(&self) -> String {
+    pub(super) fn format_counts(&self) -> String {
         let counts = self.counts();
         let formats = self.import.formats();
         let formats: Vec<String> = formats.map(|(name, n)| format!("{name} {n}")).collect();
@@ -75,14 +75,14 @@ impl ImportAnswer {
             "{} of {}\n files        {}: {}\n records      {}\n transcripts  {}",
             several(counts.transcripts.used(), "transcript"),
             several(self.state.models.len() as u64, "model"),
-            sum(counts.files),
+            format_tally(counts.files),
             formats.join(", "),
-            sum(counts.records),
-            sum(counts.transcripts),
+            format_tally(counts.records),
+            format_tally(counts.transcripts),
         )
     }
 
-    /// Formats the counts of the existing corpus that was added to.
+    /// Formats the counts of the corpus to which the import added.
     fn format_joined(&self) -> String {
         match &self.joined {
             Some(joined) => format!(
@@ -94,8 +94,8 @@ impl ImportAnswer {
         }
     }
 
-    /// Formats the files of folders that are not recordings, by kind.
-    fn passed_over(&self) -> String {
+    /// Formats the numbers of files in folders that are not recordings, by kind.
+    fn format_passed_over(&self) -> String {
         let line = |(kind, files, one): (&str, u64, &Path)| {
             let (files, one) = (count(files), one.display());
             format!("\n passed over  {files} {kind} ({one})")
@@ -103,8 +103,8 @@ impl ImportAnswer {
         self.import.passed_over().map(line).collect()
     }
 
-    /// Formats the guesses about columns as the options that would state them.
-    fn guesses(&self) -> String {
+    /// Formats the guessed columns as the options that would set them, and the reasons for detected formats.
+    fn format_guesses(&self) -> String {
         let lines = self.import.guessed().map(|(options, files)| {
             let of = match files {
                 1 => String::new(),
@@ -113,23 +113,23 @@ impl ImportAnswer {
             format!("\n columns      {options} (by their names{of})")
         });
         let shown = self.state.example.is_some();
-        let why = self.reasons().into_iter();
+        let why = self.format_reasons().into_iter();
         let why = why.filter(|(format, _)| shown && *format != "deadloop");
         let why = why.map(|(format, why)| format!("\n told as       {format}: {why}"));
         lines.chain(why).collect()
     }
 
-    /// Returns the reason why each detected format is certain.
-    fn reasons(&self) -> Vec<(&'static str, &'static str)> {
+    /// Returns the name of each detected format, with the reason why it was recognised.
+    fn format_reasons(&self) -> Vec<(&'static str, &'static str)> {
         let formats = self.import.formats();
         formats
             .filter_map(|(format, _)| Some((format, self.import.reason_for(format)?)))
             .collect()
     }
 
-    fn came_along(&self) -> String {
+    fn format_carried(&self) -> String {
         let carried = &self.state.carried;
-        match (carried.labels().len(), carried.splits.len()) {
+        match (carried.label_rows().len(), carried.splits.len()) {
             (0, 0) => String::new(),
             (labels, splits) => format!(
                 "\n came along   {} rows of labels, {} of splits",
@@ -139,20 +139,20 @@ impl ImportAnswer {
         }
     }
 
-    fn worth_knowing(&self) -> String {
+    fn format_warnings(&self) -> String {
         if self.import.warned() == 0 {
             return String::new();
         }
-        let lines = self.import.warnings().iter().take(SHOWN);
+        let lines = self.import.warnings().iter().take(MAX_SHOWN);
         let lines: String = lines.map(|warning| format!("\n {warning}")).collect();
-        let more = match self.import.warned().saturating_sub(SHOWN as u64) {
+        let more = match self.import.warned().saturating_sub(MAX_SHOWN as u64) {
             0 => String::new(),
             more => format!("\n and {more} more"),
         };
         format!("\nworth knowing:{lines}{more}")
     }
 
-    fn left_out(&self, width: Option<usize>) -> String {
+    fn format_losses(&self, width: Option<usize>) -> String {
         let mut losses: Vec<Loss<'_>> = self.import.losses().iter().collect();
         if losses.is_empty() {
             return String::new();
@@ -165,9 +165,9 @@ impl ImportAnswer {
                 count(loss.count),
             ]
         };
-        let rows: Vec<Vec<String>> = losses.iter().take(SHOWN).map(row).collect();
+        let rows: Vec<Vec<String>> = losses.iter().take(MAX_SHOWN).map(row).collect();
         let table = table(&["format", "field", "times"], &rows, &(2..3), width);
-        let more = match losses.len().saturating_sub(SHOWN) {
+        let more = match losses.len().saturating_sub(MAX_SHOWN) {
             0 => String::new(),
             more => format!("\n and {more} more fields ({JSON} lists all)"),
         };
@@ -182,7 +182,7 @@ impl Display for ImportAnswer {
             ImportEnd::DryRun => {
                 write!(f, "nothing was written; it would be {summary}")?;
                 return self.state.example.as_ref().map_or(Ok(()), |example| {
-                    let shown = transcript(example, &[], Some(EXAMPLE));
+                    let shown = transcript(example, &[], Some(EXAMPLE_CHARS));
                     write!(f, "\n\none of them:\n{shown}")
                 });
             }
@@ -223,7 +223,7 @@ serialize_as_json!(ImportAnswer, this => {
     let losses = import.losses().iter().map(|loss: Loss<'_>| {
         json!({"format": loss.format, "field": loss.path, "count": loss.count})
     });
-    let reasons = this.reasons().into_iter();
+    let reasons = this.format_reasons().into_iter();
     let out = match &this.end {
         ImportEnd::DryRun => None,
         ImportEnd::Written(out) | ImportEnd::Unchanged(out) => Some(out),
@@ -245,12 +245,12 @@ serialize_as_json!(ImportAnswer, this => {
         "problems": state.problems.iter().map(rejected_row).collect::<Vec<_>>(),
     });
     if let Some((proposals, out)) = this.labels.proposals.as_deref().zip(out) {
-        told["proposed"] = proposed_json(proposals, &out.join(LABELS));
+        told["proposed"] = proposals_json(proposals, &out.join(LABELS));
     }
     told
 });
 
-fn sum(tally: ImportTally) -> String {
+fn format_tally(tally: ImportTally) -> String {
     let empty = match tally.empty {
         0 => String::new(),
         empty => format!(" + {} with nothing of a model", count(empty)),

@@ -1,4 +1,4 @@
-//! The target folder of an import, renamed into place when it is whole.
+//! [`ImportTarget`]: the target folder of an import, renamed into place when it is complete.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, BufWriter, Write};
@@ -17,17 +17,17 @@ use super::carried_files::CarriedFiles;
 use super::labels::ImportedLabels;
 use crate::corpus::survey::rejected_row;
 use crate::failure::{Code, Failure, RunResult};
-use crate::folder::outputs::{folder_of, write_table};
+use crate::folder::outputs::{parent_folder, write_table};
 use crate::host::Host;
 use crate::option::{FORCE, OUT, RESUME};
 
-/// The target folder under its temporary name.
+/// The target folder, under a temporary name until it is complete.
 pub(super) struct ImportTarget {
     out: PathBuf,
-    new: UnfinishedFolder,
-    /// Whether an existing folder is replaced.
+    draft: UnfinishedFolder,
+    /// Whether the import replaces parts of an existing folder.
     replaces: bool,
-    /// The claim on the existing folder that may be replaced.
+    /// The claim on the final folder, held until the import ends.
     _claim: FolderClaim,
 }
 
@@ -37,15 +37,15 @@ pub(super) const LABELS: &str = "labels.csv";
 const SPLITS: &str = "splits.csv";
 const REJECTED: &str = "rejected.jsonl";
 const SOURCES: &str = "sources.csv";
-const IMPORTED: &str = "imported.jsonl.zst";
-/// The newly read transcripts, before they are joined with the existing ones.
-const NEW: &str = "new.jsonl.zst";
+const IMPORTED_FILE: &str = "imported.jsonl.zst";
+/// The file of newly read transcripts, before they are joined with the existing ones.
+const NEW_FILE: &str = "new.jsonl.zst";
 
 impl ImportTarget {
-    /// Creates the folder under a temporary name. `over` allows an existing folder of the final name.
-    pub(super) fn prepare(out: &Path, over: bool, host: &dyn Host) -> RunResult<Self> {
+    /// Creates the folder under a temporary name. `may_exist` is whether a folder with the final name may exist.
+    pub(super) fn prepare(out: &Path, may_exist: bool, host: &dyn Host) -> RunResult<Self> {
         let refuse = |what: String| Code::Usage.at(OUT, format!("{}: {what}", out.display()));
-        if is_named(out) && !over {
+        if is_named(out) && !may_exist {
             return Err(refuse(format!(
                 "is there already; choose another name, {RESUME} to add what is new, or {FORCE}"
             )));
@@ -53,7 +53,7 @@ impl ImportTarget {
         if is_named(out) && !out.is_dir() {
             return Err(refuse("is no folder; expected the name of one".into()));
         }
-        let parent = folder_of(out);
+        let parent = parent_folder(out);
         std::fs::create_dir_all(parent).map_err(|e| refuse(format!("cannot be made: {e}")))?;
         host.writes(parent);
         let claim = claim(out).map_err(|e| refuse(e.to_string()))?;
@@ -63,32 +63,32 @@ impl ImportTarget {
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
         Ok(Self {
             out: out.to_path_buf(),
-            new,
+            draft: new,
             replaces: is_named(out),
             _claim: claim,
         })
     }
 
-    /// Returns the writer of transcripts. With `joined` they are later joined with those of the existing corpus.
-    pub(super) fn writer(&self, joined: bool) -> RunResult<CorpusWriter> {
-        self.writes(if joined { NEW } else { IMPORTED })
+    /// Creates the writer of transcripts. `will_join` is whether they are later joined with an existing corpus.
+    pub(super) fn transcript_writer(&self, will_join: bool) -> RunResult<CorpusWriter> {
+        self.create_writer(if will_join { NEW_FILE } else { IMPORTED_FILE })
     }
 
-    fn writes(&self, name: &str) -> RunResult<CorpusWriter> {
-        let path = self.new.path().join(TRANSCRIPTS).join(name);
+    fn create_writer(&self, name: &str) -> RunResult<CorpusWriter> {
+        let path = self.draft.path().join(TRANSCRIPTS).join(name);
         Ok(CorpusWriter::create_with(&path, false, Effort::Quick)?)
     }
 
-    /// Appends the new transcripts to those of the existing corpus. A new transcript replaces the old one with its
-    /// id. Returns the counts.
-    pub(super) fn join(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
-        let path = self.new.path().join(TRANSCRIPTS).join(NEW);
+    /// Joins the transcripts of the existing corpus with the new ones, which replace old ones of the same id. Returns
+    /// the counts.
+    pub(super) fn join_with(&self, old: &Corpus) -> RunResult<JoinedCorpus> {
+        let path = self.draft.path().join(TRANSCRIPTS).join(NEW_FILE);
         let new = Corpus::open(&path)?;
         let mut ids = HashSet::new();
         for entry in new.entries() {
             ids.insert(entry.map_err(usage_failure)?.transcript.id);
         }
-        let mut writer = self.writes(IMPORTED)?;
+        let mut writer = self.create_writer(IMPORTED_FILE)?;
         let mut joined = JoinedCorpus::default();
         for entry in old.entries() {
             let entry = entry.map_err(usage_failure)?;
@@ -109,8 +109,8 @@ impl ImportTarget {
         Ok(joined)
     }
 
-    /// Writes the list of source files with their stamps: the files read now, and those not read again.
-    pub(super) fn sources(&self, read: &SourceStamps, before: &SourceStamps) -> RunResult {
+    /// Writes sources.csv, the list of source files with their stamps. `before` lists the files of earlier imports.
+    pub(super) fn write_sources(&self, read: &SourceStamps, before: &SourceStamps) -> RunResult {
         let mut all = before.clone();
         all.extend(read.clone());
         // A path that is not UTF-8 is not listed, so it is read each time.
@@ -118,21 +118,21 @@ impl ImportTarget {
             let [bytes, modified] = [stamp.bytes, stamp.modified].map(|n| n.to_string());
             Some([path.to_str()?.to_owned(), bytes, modified])
         });
-        let path = self.new.path().join(SOURCES);
+        let path = self.draft.path().join(SOURCES);
         write_table(&path, &["file", "bytes", "modified"], rows, false)
     }
 
-    /// Returns the writer of rejected lines.
-    pub(super) fn rejected(&self) -> RejectedLines {
+    /// Returns the writer of rejected.jsonl.
+    pub(super) fn rejected_lines(&self) -> RejectedLines {
         RejectedLines {
-            path: self.new.path().join(REJECTED),
+            path: self.draft.path().join(REJECTED),
             file: None,
         }
     }
 
-    /// Copies the rejected lines of files that were not read again.
+    /// Copies the rejected lines of files that were not read again. `read` lists the files read now.
     pub(super) fn keep_rejected(&self, read: &SourceStamps) -> RunResult {
-        let (old, new) = (self.out.join(REJECTED), self.new.path().join(REJECTED));
+        let (old, new) = (self.out.join(REJECTED), self.draft.path().join(REJECTED));
         if !old.is_file() {
             return Ok(());
         }
@@ -158,8 +158,8 @@ impl ImportTarget {
         Ok(())
     }
 
-    /// Writes the card, with the models and the import command.
-    pub(super) fn card<'a>(
+    /// Writes the card, with the models and the counts of the import in `how`.
+    pub(super) fn write_card<'a>(
         &self,
         models: impl Iterator<Item = &'a String>,
         how: &str,
@@ -181,35 +181,36 @@ impl ImportTarget {
             how = (how.as_str())
             models = (models)
         };
-        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.draft.path().join(CARD), false)?;
         file.write_all(toml::to_string(&card)?.as_bytes())?;
         Ok(file.finish()?)
     }
 
-    /// Copies the card of a corpus.
+    /// Copies the card at path `card`.
     pub(super) fn copy_card(&self, card: &Path) -> RunResult {
-        let mut file = UnfinishedFile::create(&self.new.path().join(CARD), false)?;
+        let mut file = UnfinishedFile::create(&self.draft.path().join(CARD), false)?;
         file.write_all(&read_file(card)?)?;
         Ok(file.finish()?)
     }
 
     /// Writes the labels found by [`ImportedLabels::find`].
-    pub(super) fn label(
+    pub(super) fn write_labels_csv(
         &self,
         carried: &CarriedFiles,
         proposes: bool,
         host: &dyn Host,
     ) -> RunResult<ImportedLabels> {
         let old = Some(self.out.as_path()).filter(|out| out.exists());
-        let found = ImportedLabels::find(self.new.path(), old, carried.labels(), proposes, host)?;
+        let found =
+            ImportedLabels::find(self.draft.path(), old, carried.label_rows(), proposes, host)?;
         if let Some(rows) = &found.rows {
-            write_labels(&self.new.path().join(LABELS), rows)?;
+            write_labels(&self.draft.path().join(LABELS), rows)?;
         }
         Ok(found)
     }
 
-    /// Proposes labels for unlabelled transcripts of a corpus to which nothing was added.
-    pub(super) fn label_again(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
+    /// Proposes labels for the unlabelled transcripts of an existing corpus to which nothing was added.
+    pub(super) fn propose_in_existing(&self, host: &dyn Host) -> RunResult<ImportedLabels> {
         let found = ImportedLabels::find(&self.out, Some(&self.out), Vec::new(), true, host)?;
         if let Some(rows) = &found.rows {
             write_labels(&self.out.join(LABELS), rows)?;
@@ -217,8 +218,8 @@ impl ImportTarget {
         Ok(found)
     }
 
-    /// Writes the carried splits, if there are any, together with the existing splits of other transcripts.
-    pub(super) fn split(&self, carried: &CarriedFiles) -> RunResult {
+    /// Writes the carried splits, if any, together with the existing splits of other transcripts.
+    pub(super) fn write_splits(&self, carried: &CarriedFiles) -> RunResult {
         if carried.splits.is_empty() {
             return Ok(());
         }
@@ -238,42 +239,42 @@ impl ImportTarget {
                 .map(|[id, split]| (id, split)),
         );
         let rows = splits.iter().map(|(id, split)| [id, split]);
-        let path = self.new.path().join(SPLITS);
+        let path = self.draft.path().join(SPLITS);
         write_table(&path, &["transcript", "split"], rows, false)
     }
 
-    /// Moves the folder to its final name and returns it. In an existing corpus only the new parts are replaced. The
-    /// whole import stands in the corpus before its first part moves, so that the next import finishes one that was
-    /// killed.
+    /// Moves the folder to its final name, which it returns. In an existing corpus only the new parts are replaced. All
+    /// parts are moved into the corpus folder before the first one is put in place, so that the next import can finish
+    /// one that was killed.
     pub(super) fn finish(self) -> RunResult<PathBuf> {
         if !self.out.exists() {
-            // From here on it is no temporary folder.
-            std::fs::rename(self.new.keep(), &self.out)?;
+            // The folder is no longer temporary.
+            std::fs::rename(self.draft.keep(), &self.out)?;
             return Ok(self.out);
         }
         if !self.replaces {
             let what = "was made by somebody else meanwhile; nothing was written to it";
             return Err(Code::Usage.at(OUT, format!("{}: {what}", self.out.display())));
         }
-        std::fs::rename(self.new.keep(), self.out.join(WHOLE))?;
+        std::fs::rename(self.draft.keep(), self.out.join(COMPLETE_IMPORT))?;
         put_in_place(&self.out, &mut || Ok(()))?;
         Ok(self.out)
     }
 }
 
-/// The folder in a corpus with an import that is whole, until its parts are in their places.
-const WHOLE: &str = ".whole-import";
+/// The folder inside of a corpus that holds a complete import until its parts are in place.
+const COMPLETE_IMPORT: &str = ".whole-import";
 
-/// Moves the parts of a whole import to their places in a corpus, if there is one. It may begin anew after any step.
-/// `step` is called before each step.
+/// Moves the parts of a complete import to their places in a corpus. Does nothing without one. May be repeated after an
+/// interruption at any step. `step` is called before each step.
 fn put_in_place(out: &Path, step: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
-    let whole = out.join(WHOLE);
+    let whole = out.join(COMPLETE_IMPORT);
     if !whole.is_dir() {
         return Ok(());
     }
     let (transcripts, there) = (whole.join(TRANSCRIPTS), out.join(TRANSCRIPTS));
     if transcripts.exists() {
-        // Labels come before their texts, and what the import has no more goes before the first part that does come.
+        // Labels are replaced before their texts. Parts that the import does not have are removed before that.
         for part in [REJECTED, SOURCES] {
             if is_named(&out.join(part)) && !whole.join(part).exists() {
                 step()?;
@@ -293,7 +294,7 @@ fn put_in_place(out: &Path, step: &mut dyn FnMut() -> io::Result<()>) -> io::Res
     std::fs::remove_dir_all(whole)
 }
 
-/// Moves files of a whole import over those of a corpus, each in one step.
+/// Moves files of a complete import over those of a corpus, each in one step.
 fn replace_parts(
     whole: &Path,
     out: &Path,
@@ -310,10 +311,10 @@ fn replace_parts(
     Ok(())
 }
 
-/// The counts of a joined corpus.
+/// The counts of a corpus to which an import added.
 #[derive(Default)]
 pub struct JoinedCorpus {
-    /// The number of transcripts.
+    /// The number of all transcripts.
     pub all: u64,
     /// The number of old transcripts that were replaced.
     pub replaced: u64,
@@ -333,11 +334,11 @@ fn usage_failure(problem: Problem) -> Failure {
     Code::Usage.error(problem.to_string())
 }
 
-/// Source files with their stamps when they were read.
+/// The source files of a corpus, with their stamps when they were read.
 pub(super) type SourceStamps = BTreeMap<PathBuf, FileStamp>;
 
-/// Reads the list of files that a corpus was made of. `None` if it has no list.
-pub(super) fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
+/// Reads sources.csv, the list of files from which a corpus was imported. `None` if the corpus has no such list.
+pub(super) fn read_sources(corpus: &Path) -> RunResult<Option<SourceStamps>> {
     let path = corpus.join(SOURCES);
     if !path.exists() {
         return Ok(None);
@@ -350,7 +351,7 @@ pub(super) fn sources_of(corpus: &Path) -> RunResult<Option<SourceStamps>> {
     Ok(Some(sources))
 }
 
-/// The writer of `rejected.jsonl`, which is created with the first rejected line.
+/// The writer of `rejected.jsonl`. The file is created with the first rejected line.
 pub(super) struct RejectedLines {
     path: PathBuf,
     file: Option<BufWriter<UnfinishedFile>>,
@@ -390,14 +391,14 @@ mod tests {
     /// Writes the parts of a corpus, each with its content.
     fn corpus(dir: &Path, parts: &[&str], content: &str) {
         std::fs::create_dir_all(dir.join(TRANSCRIPTS)).unwrap();
-        let transcripts = [TRANSCRIPTS, IMPORTED].iter().collect::<PathBuf>();
+        let transcripts = [TRANSCRIPTS, IMPORTED_FILE].iter().collect::<PathBuf>();
         for part in parts.iter().map(Path::new).chain([&*transcripts]) {
             std::fs::write(dir.join(part), content).unwrap();
         }
     }
 
     fn contents(dir: &Path) -> Vec<Option<String>> {
-        let imported = format!("{TRANSCRIPTS}/{IMPORTED}");
+        let imported = format!("{TRANSCRIPTS}/{IMPORTED_FILE}");
         let parts = PARTS.into_iter().chain([imported.as_str()]);
         let read = |part: &str| std::fs::read_to_string(dir.join(part)).ok();
         parts.map(read).collect()
@@ -410,7 +411,7 @@ mod tests {
             let stops = (0..).find(|stop| {
                 let dir = tempfile::tempdir().unwrap();
                 corpus(dir.path(), &PARTS, "old");
-                corpus(&dir.path().join(WHOLE), new, "new");
+                corpus(&dir.path().join(COMPLETE_IMPORT), new, "new");
                 let mut steps = 0;
                 let mut step = || {
                     steps += 1;
@@ -433,7 +434,7 @@ mod tests {
                     wanted.collect::<Vec<_>>(),
                     "{stop} {new:?}"
                 );
-                assert!(!dir.path().join(WHOLE).exists());
+                assert!(!dir.path().join(COMPLETE_IMPORT).exists());
                 !stopped
             });
             assert!(stops.is_some_and(|stops| stops > 3), "{stops:?}");

@@ -1,4 +1,4 @@
-//! [`label`]: labels proposed, merged and disputed. [`review`] prepares what a person is asked.
+//! [`label`]: writes proposed labels, merges reviews and lists disputes. [`review`] prepares a review by a person.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -10,22 +10,22 @@ use deadloop_score::proposals::Proposal;
 use deadloop_score::{LabelRow, write_labels};
 use serde_json::json;
 
-use super::disputes::{Dispute, disputes};
+use super::disputes::{Dispute, find_disputes};
 use super::interactive_review::Review;
-use super::labellings::labels_of;
-use super::proposals::{narrowed, proposals_text, proposed, proposed_json};
-use super::reviewer_merge::{MergeCounts, merged};
-use crate::corpus::survey::{foreign, lines, open, refuse_machine};
+use super::labellings::read_labels;
+use super::proposals::{limit_and_sample, proposals_json, proposals_text, propose_labels};
+use super::reviewer_merge::{MergeCounts, merge_rows};
+use crate::corpus::survey::{fail_if_out_of_resources, join_lines, open, suggest_import};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{apart, folder_of, prove_file};
+use crate::folder::outputs::{check_distinct, check_file_writable, parent_folder};
 use crate::host::{Host, find_in};
 use crate::layout::TextDocument;
 use crate::option::{JSON, MERGE, ON_BAD, OUT};
 use crate::options::SelectionOptions;
 use crate::words::{count, several};
 
-/// The chars of text that a review shows around each mark.
-const CONTEXT: u64 = 200;
+/// The number of chars that a review shows before and after each mark.
+const CONTEXT_CHARS: u64 = 200;
 
 options! {
     /// The options of labels.
@@ -54,7 +54,7 @@ options! {
         #[arg(long, requires = "asks")]
         pub again: bool,
         /// The name of the reviewer: rows get by = review:NAME
-        #[arg(long, value_name = "NAME", default_value = "me", value_parser = reviewer)]
+        #[arg(long, value_name = "NAME", default_value = "me", value_parser = parse_reviewer)]
         pub reviewer: String,
         /// Write the answers of two reviewers to --out as one file; where they differ nobody has answered, and a review of
         /// that file asks about it first
@@ -70,10 +70,10 @@ options! {
     }
 }
 
-/// Checks the name of a reviewer. The name becomes a cell of labels.csv, where a line break would look like a missing
-/// quote.
+/// Parses the name of a reviewer, which must be one line. The name becomes a cell of labels.csv, where a line break
+/// would look like a missing quote.
 #[cfg(feature = "clap")]
-fn reviewer(name: &str) -> Result<String, String> {
+fn parse_reviewer(name: &str) -> Result<String, String> {
     if name.is_empty() || name.contains(char::is_control) {
         Err("expected a name on one line".into())
     } else {
@@ -81,53 +81,54 @@ fn reviewer(name: &str) -> Result<String, String> {
     }
 }
 
-/// The answer about labels.
+/// The answer of [`label`].
 pub enum LabelAnswer {
-    /// The proposals that were written, and their file.
+    /// The written proposals, and the file that holds them.
     Proposed(Vec<Proposal>, PathBuf),
-    /// The disputes between detectors and labels, worst first.
+    /// The disputes between detectors and labels, the worst first.
     Disputes(Vec<Dispute>),
-    /// The counts of two merged reviews, and their file.
+    /// The counts of a merge of two reviews, and the merged file.
     Merged(MergeCounts, PathBuf),
 }
 
-/// Writes proposals for a corpus, merges two reviews, or lists the disputes between detectors and labels.
+/// Writes proposed labels for a corpus, merges two reviews, or lists the disputes between detectors and labels.
 ///
 /// # Errors
-/// Returns an error if the corpus is not whole, nothing is selected, the file is there already or cannot be written, or
-/// the host stopped it.
+/// Returns an error if the corpus is not whole, nothing is selected, the file of labels exists already or cannot be
+/// written, or the host stopped it.
 pub fn label(options: &LabelOptions, host: &dyn Host) -> RunResult<LabelAnswer> {
     if let Some([first, second]) = options.merge.as_deref() {
-        return merge(options, (first, second), host);
+        return merge_reviews(options, (first, second), host);
     }
     let (path, corpus) = options.open()?;
     if let Some(results) = &options.disputes {
-        let meant = selected_ids(&corpus, &options.select.selection()?, host)?;
-        if meant.is_empty() {
+        let selected = selected_ids(&corpus, &options.select.selection()?, host)?;
+        if selected.is_empty() {
             return Err(Code::NothingSelected.error("no transcript is selected"));
         }
-        return Ok(LabelAnswer::Disputes(disputes(
-            &corpus, results, &meant, host,
+        return Ok(LabelAnswer::Disputes(find_disputes(
+            &corpus, results, &selected, host,
         )?));
     }
-    let labels = options.labels(path);
-    let proposals = propose(options, &corpus, &labels, host)?;
+    let labels = options.labels_path(path);
+    let proposals = write_proposals(options, &corpus, &labels, host)?;
     Ok(LabelAnswer::Proposed(proposals, labels))
 }
 
-/// Prepares a review of labels by a person. Without labels, makes proposals first.
+/// Prepares a review of labels by a person. Without labels, writes proposed ones first.
 ///
 /// # Errors
 /// Returns the errors of [`label`], or an error if no selected transcript has a label.
 pub fn review(options: &LabelOptions, host: &dyn Host) -> RunResult<Review> {
     let (path, corpus) = options.open()?;
-    let labels = options.labels(path);
+    let labels = options.labels_path(path);
     if !is_named(&labels) {
-        propose(options, &corpus, &labels, host)?;
+        write_proposals(options, &corpus, &labels, host)?;
     }
-    let rows = LabelRow::read(&labels).map_err(|problems| Code::Usage.error(lines(&problems)))?;
-    let only = asked_about(options, &corpus, &rows, host)?;
-    prove_labels(&labels, true, host)?;
+    let rows =
+        LabelRow::read(&labels).map_err(|problems| Code::Usage.error(join_lines(&problems)))?;
+    let only = ids_to_review(options, &corpus, &rows, host)?;
+    check_labels_writable(&labels, true, host)?;
     Ok(Review {
         corpus,
         labels,
@@ -138,12 +139,12 @@ pub fn review(options: &LabelOptions, host: &dyn Host) -> RunResult<Review> {
         rows,
         only,
         again: options.again || !options.ids.is_empty(),
-        context: CONTEXT,
+        context: CONTEXT_CHARS,
     })
 }
 
 impl LabelOptions {
-    /// Returns whether a person is asked, in a terminal or in a browser.
+    /// Returns whether the options request a review by a person, in a terminal or in a browser.
     pub fn asks(&self) -> bool {
         self.review || self.serve.is_some()
     }
@@ -156,9 +157,9 @@ impl LabelOptions {
         Ok((path, open(path)?))
     }
 
-    /// Returns the file of labels: the named one, `labels.csv` in the folder of the corpus, or `<its name>.labels.csv`
-    /// beside a corpus of one file.
-    fn labels(&self, corpus: &Path) -> PathBuf {
+    /// Returns the path of the file of labels: the one given by `--out`, else `labels.csv` in the folder of the corpus,
+    /// or `<its name>.labels.csv` beside a corpus of one file.
+    fn labels_path(&self, corpus: &Path) -> PathBuf {
         if let Some(out) = &self.out {
             return out.clone();
         }
@@ -171,27 +172,27 @@ impl LabelOptions {
     }
 }
 
-/// Checks before any work that the file of labels can be written.
-fn prove_labels(labels: &Path, force: bool, host: &dyn Host) -> RunResult {
-    prove_file(OUT, labels, force)?;
-    host.writes(folder_of(labels));
+/// Checks that the file of labels can be written. Called before any work.
+fn check_labels_writable(labels: &Path, force: bool, host: &dyn Host) -> RunResult {
+    check_file_writable(OUT, labels, force)?;
+    host.writes(parent_folder(labels));
     Ok(())
 }
 
-/// Writes the proposals of the selected transcripts.
-fn propose(
+/// Proposes labels for the selected transcripts, and writes them.
+fn write_proposals(
     options: &LabelOptions,
     corpus: &Corpus,
     labels: &Path,
     host: &dyn Host,
 ) -> RunResult<Vec<Proposal>> {
-    prove_labels(labels, options.force, host)?;
+    check_labels_writable(labels, options.force, host)?;
     let read: Vec<&Path> = corpus.files().iter().map(PathBuf::as_path).collect();
-    apart(&[(OUT, labels.to_path_buf())], &read)?;
+    check_distinct(&[(OUT, labels.to_path_buf())], &read)?;
     let selection = options.select.selection()?;
     let is_folder = options.corpus.as_deref().is_some_and(Path::is_dir);
     let unlabelled = options.out.is_none() && is_folder;
-    let found = proposed(corpus, &selection, unlabelled, host)?;
+    let found = propose_labels(corpus, &selection, unlabelled, host)?;
     accept(&found.problems, found.empty, options.select.skips(), host)?;
     if found.proposals.is_empty() {
         let what = format!(
@@ -204,16 +205,16 @@ fn propose(
     Ok(found.proposals)
 }
 
-/// Refuses a corpus with problems, or shows them if bad records are left out. `all` says that the corpus has no good
+/// Returns an error if the corpus has problems, or shows them if `skips`. `empty` is whether the corpus has no valid
 /// transcript.
-fn accept(problems: &[Problem], all: bool, skips: bool, host: &dyn Host) -> RunResult {
-    refuse_machine(problems)?;
-    let listed = lines(problems);
+fn accept(problems: &[Problem], empty: bool, skips: bool, host: &dyn Host) -> RunResult {
+    fail_if_out_of_resources(problems)?;
+    let listed = join_lines(problems);
     match problems {
         [] => {}
         _ if skips => host.notify(&format!("left out:\n{listed}")),
         _ => {
-            let foreign = foreign(problems).filter(|_| all);
+            let foreign = suggest_import(problems).filter(|_| empty);
             return Err(Code::Usage.error(foreign.unwrap_or_else(|| {
                 format!(
                     "the corpus is not whole\n{listed}\nnothing was labelled; mend them, or leave them out with {ON_BAD}"
@@ -224,8 +225,8 @@ fn accept(problems: &[Problem], all: bool, skips: bool, host: &dyn Host) -> RunR
     Ok(())
 }
 
-/// Writes the answers of two reviewers in one file.
-fn merge(
+/// Merges the answers of two reviewers into one file.
+fn merge_reviews(
     options: &LabelOptions,
     (a, b): (&Path, &Path),
     host: &dyn Host,
@@ -234,18 +235,19 @@ fn merge(
         let what = format!("{MERGE}: no file to write; name it with {OUT}");
         return Err(Code::Usage.error(what));
     };
-    prove_labels(out, options.force, host)?;
-    apart(&[(OUT, out.clone())], &[a, b])?;
-    let (rows, counts) = merged(&labels_of(a, host)?, &labels_of(b, host)?);
+    check_labels_writable(out, options.force, host)?;
+    check_distinct(&[(OUT, out.clone())], &[a, b])?;
+    let (rows, counts) = merge_rows(&read_labels(a, host)?, &read_labels(b, host)?);
     write_labels(out, &rows)?;
     Ok(LabelAnswer::Merged(counts, out.clone()))
 }
 
-/// Returns the transcripts to review: the selected ones, reduced to the named ids or the disputes.
+/// Returns the ids of the transcripts to review: the selected ones, narrowed to the ids given by the user or to the
+/// disputes.
 ///
 /// # Errors
-/// Returns an error if none of them has a label.
-fn asked_about(
+/// Returns an error if none of these transcripts has a label.
+fn ids_to_review(
     options: &LabelOptions,
     corpus: &Corpus,
     rows: &[LabelRow],
@@ -262,8 +264,8 @@ fn asked_about(
         only.retain(|id| options.ids.contains(id));
     }
     if let Some(results) = &options.disputes {
-        let found = disputes(corpus, results, &only, host)?;
-        only = found.into_iter().map(|one| one.transcript).collect();
+        let found = find_disputes(corpus, results, &only, host)?;
+        only = found.into_iter().map(|d| d.transcript).collect();
     }
     if !only.iter().any(|id| known.contains(id.as_str())) {
         let what = "no transcript with a label is selected; nothing was asked";
@@ -283,12 +285,12 @@ fn selected_ids(
         Some(entry.transcript.id)
     };
     let ids = find_in(corpus, host, ("reading", "interrupted"), id)?;
-    let ids = narrowed(ids, selection, String::as_str);
+    let ids = limit_and_sample(ids, selection, String::as_str);
     Ok(ids.into_iter().collect())
 }
 
-/// The maximum number of disputes that are shown.
-const SHOWN: usize = 40;
+/// The maximum number of disputes to show.
+const MAX_SHOWN: usize = 40;
 
 impl Display for LabelAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -314,17 +316,17 @@ fn disputes_text(found: &[Dispute]) -> TextDocument {
     if found.is_empty() {
         return text.lines("the detectors and the label agree on every transcript");
     }
-    let row = |one: &Dispute| {
-        let alarm = one.alarm.as_ref();
+    let row = |dispute: &Dispute| {
+        let alarm = dispute.alarm.as_ref();
         vec![
-            one.transcript.clone(),
-            one.label.clone(),
+            dispute.transcript.clone(),
+            dispute.label.clone(),
             alarm.map_or("missed".into(), |(channel, at)| {
-                format!("{} at {}, {channel}", one.verdict, count(*at))
+                format!("{} at {}, {channel}", dispute.verdict, count(*at))
             }),
-            format!("{} of {}", one.settings.len(), one.asked),
-            count(one.at_stake),
-            one.looks_like.clone(),
+            format!("{} of {}", dispute.settings.len(), dispute.asked),
+            count(dispute.at_stake),
+            dispute.looks_like.clone(),
         ]
     };
     let header = [
@@ -335,13 +337,13 @@ fn disputes_text(found: &[Dispute]) -> TextDocument {
         "chars",
         "looks like",
     ];
-    let rows = found.iter().take(SHOWN).map(row).collect();
+    let rows = found.iter().take(MAX_SHOWN).map(row).collect();
     let mut text = text.table(&header, rows, 3..5);
-    if let Some(more) = found.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = found.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
         let more = several(more as u64, "more transcript");
         text = text.lines(format!("{more} ({JSON} has all)"));
     }
-    let agrees = found.iter().filter(|one| one.agrees).count();
+    let agrees = found.iter().filter(|dispute| dispute.agrees).count();
     text.prose(format!(
         "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
         count(agrees as u64),
@@ -351,7 +353,7 @@ fn disputes_text(found: &[Dispute]) -> TextDocument {
 
 serialize_as_json!(LabelAnswer, this => {
     match this {
-        Self::Proposed(proposals, labels) => proposed_json(proposals, labels),
+        Self::Proposed(proposals, labels) => proposals_json(proposals, labels),
         Self::Disputes(found) => json!({ "disputes": found }),
         Self::Merged(counts, _) => json!({ "merged": counts }),
     }

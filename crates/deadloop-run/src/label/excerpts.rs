@@ -1,4 +1,4 @@
-//! Excerpts of a transcript for a reviewer, around the onset and the end.
+//! Excerpts of a transcript for a reviewer, around the onset and the end of a label.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use deadloop_score::LabelRow;
 
 use crate::explain::{Excerpt, ExcerptMark, ExcerptSource};
 
-/// Returns the text around the marks of a row, or the end of the text if the row has no onset.
+/// Returns excerpts around the marks of a label row, or the end of the text if the row has no onset.
 pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -> Vec<Excerpt> {
     let channel = row.and_then(|row| row.channel).unwrap_or({
         if transcript.answer().is_empty() {
@@ -27,11 +27,11 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
     let source = ExcerptSource {
         channel,
         text: &text,
-        marks: marks(row, length),
+        marks: row_marks(row, length),
         sight: None,
         span: None,
     };
-    let places = row.map_or(Vec::new(), |row| copies_of(row, &text, length));
+    let places = row.map_or(Vec::new(), |row| labelled_copies(row, &text, length));
     let mut excerpts = source.excerpts(context);
     for excerpt in &mut excerpts {
         let to = excerpt.from + Chars::count(&excerpt.text).0;
@@ -43,13 +43,13 @@ pub fn excerpts(transcript: &Transcript, row: Option<&LabelRow>, context: u64) -
     excerpts
 }
 
-/// Returns the marks of a row, and the end of the repetition or of the text.
-fn marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
+/// Returns the marks of a label row, and one at the end of the repetition or of the text.
+fn row_marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
     let last = length.saturating_sub(1);
     let looped = row.and_then(|row| Some((row.onset?, row)));
     let end = looped.and_then(|(_, row)| row.end).unwrap_or(length);
     let mut marks = vec![ExcerptMark {
-        // The end is the first char that does not belong, so the char before is marked.
+        // `end` is the first char after the repetition, so the char before it is marked.
         at: end.saturating_sub(1).min(last),
         position: end,
         what: if end < length {
@@ -77,8 +77,8 @@ fn marks(row: Option<&LabelRow>, length: u64) -> Vec<ExcerptMark> {
     marks
 }
 
-/// Returns the copies of a labelled loop in the text.
-fn copies_of(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
+/// Returns the copies of a labelled loop, as char ranges of the text.
+fn labelled_copies(row: &LabelRow, text: &str, length: u64) -> Vec<Range<u64>> {
     let found = row.onset.and_then(|onset| {
         let start = row.start.or(onset.checked_sub(row.period?))?;
         Some((start, onset))

@@ -1,10 +1,10 @@
-//! The keys of a review, for terminal, stdin and browser alike.
+//! The keys of a review, in a terminal, on stdin and in a browser.
 
 use deadloop_score::Class;
 
 use super::session::Key;
 
-/// The keys with their help, in the order in which a reviewer needs them.
+/// The keys with their help, in the order of importance for a reviewer.
 pub const KEYS: [(&str, &str); 13] = [
     ("Enter", "as proposed"),
     ("l", "loop"),
@@ -30,29 +30,29 @@ The copies stand in turns in two tints (in brackets without colours).
 Each answer is saved at once; z takes it back.
 \"not believed\" before a proposal: the finder saw this repetition and thinks that it is none.";
 
-/// The meaning of a key.
+/// The command of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyCommand {
-    /// A key that the session handles.
+    /// A command to the review session.
     Session(Key),
-    /// A key that only changes the view.
+    /// A change of the view only.
     Sight(ViewChange),
 }
 
 /// A change of the view of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewChange {
-    /// The whole text, or the excerpts again.
+    /// Switches between the whole text and the excerpts.
     Whole,
-    /// A page further down.
+    /// Scrolls down by a page.
     Down,
-    /// A page further up.
+    /// Scrolls up by a page.
     Up,
-    /// The instructions, or the text again.
+    /// Shows or hides the instructions.
     Help,
 }
 
-/// Returns the meaning of a key by its name. Browsers' names of keys are included.
+/// Returns the command of a key. `name` may be the name of the key in a browser. `None` if the key has no command.
 pub fn named(name: &str) -> Option<KeyCommand> {
     let key = match name {
         "Enter" | "enter" => Key::Accept,

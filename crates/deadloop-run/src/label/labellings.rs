@@ -1,4 +1,4 @@
-//! The labels of a file or corpus, and differences between two labellings.
+//! Reads the labels of a file or corpus, and compares two labellings.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,16 +6,16 @@ use std::path::Path;
 use deadloop_corpus::{Entry, Problem};
 use deadloop_score::{Class, LabelRow};
 
-use super::rows::main_of;
+use super::rows::main_row;
 use crate::corpus::survey::open;
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::{Host, find_in};
 
-/// Reads a labels.csv, or the labels of a corpus.
+/// Reads the rows of a labels.csv, or the labels of a corpus.
 ///
 /// # Errors
 /// Returns an error if the file or the corpus cannot be read, its labels are bad, or the host stopped it.
-pub(super) fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
+pub(super) fn read_labels(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>> {
     let csv = path
         .extension()
         .is_some_and(|e| e.eq_ignore_ascii_case("csv"));
@@ -41,7 +41,7 @@ pub(super) fn labels_of(path: &Path, host: &dyn Host) -> RunResult<Vec<LabelRow>
     if !problems.is_empty() {
         return Err(labels_failure(problems));
     }
-    // As in scoring, a labels.csv replaces the labels inside the transcripts that it names.
+    // A labels.csv replaces the labels inside the transcripts that it names, like in scoring.
     for row in &rows {
         inside.remove(&row.transcript);
     }
@@ -57,16 +57,16 @@ fn labels_failure(problems: Vec<Problem>) -> Failure {
     ))
 }
 
-/// The maximum number of chars between two beginnings of a loop that count as equal.
-const APART: u64 = 1_000;
+/// The maximum distance in chars between two beginnings of a loop that count as equal.
+const MAX_ONSET_DISTANCE: u64 = 1_000;
 
-/// Returns whether two labellings of a transcript differ: in the class, or in the beginning of the loop (`earliest`,
-/// else `onset`) by more than 1,000 chars.
-pub(super) fn differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
-    let (Some(a), Some(b)) = (main_of(ours), main_of(theirs)) else {
+/// Returns whether two labellings of a transcript differ in the class, or in the beginning of the loop by more than
+/// [`MAX_ONSET_DISTANCE`]. The beginning is `earliest`, or else `onset`.
+pub(super) fn labels_differ(ours: &[LabelRow], theirs: &[LabelRow]) -> bool {
+    let (Some(a), Some(b)) = (main_row(ours), main_row(theirs)) else {
         return false;
     };
     let begins = |row: &LabelRow| row.earliest.or(row.onset).unwrap_or(0);
-    let apart = a.channel != b.channel || begins(a).abs_diff(begins(b)) > APART;
+    let apart = a.channel != b.channel || begins(a).abs_diff(begins(b)) > MAX_ONSET_DISTANCE;
     a.class != b.class || a.class == Class::Loop && apart
 }

@@ -1,14 +1,14 @@
-//! [`label`]: labels proposed, merged and disputed, and reviewed without a user interface.
+//! [`label`]: proposes, merges and disputes labels, and reviews them without a user interface.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | from a transcript to rows of a labels.csv | [`deadloop_score::proposals`] |
-//! | from a corpus to rows of a labels.csv | `proposals` |
+//! | the labels proposed for a transcript | [`deadloop_score::proposals`] |
+//! | the labels proposed for a corpus | `proposals` |
 //! | keys and their meanings | [`named`], [`KEYS`] |
-//! | a review as keys in and rows out | [`ReviewSession`] |
-//! | a review under way: transcripts loaded, answers saved | [`InteractiveReview`] |
+//! | the state of a review, without files | [`ReviewSession`] |
+//! | a review that loads transcripts and saves answers | [`InteractiveReview`] |
 //! | the labels of a file or a corpus | `labellings` |
-//! | two reviewers' answers in one file | `reviewer_merge` |
+//! | the merge of two reviewers' answers | `reviewer_merge` |
 //! | the disputes between detectors and labels | `disputes` |
 
 mod command;
@@ -27,6 +27,6 @@ pub use disputes::Dispute;
 pub use excerpts::excerpts;
 pub use interactive_review::{InteractiveReview, Review, ReviewView};
 pub use keys::{HELP, KEYS, KeyCommand, ViewChange, named};
-pub(crate) use proposals::{proposals_text, proposed, proposed_json};
+pub(crate) use proposals::{proposals_json, proposals_text, propose_labels};
 pub use reviewer_merge::MergeCounts;
 pub use session::{Key, KeyEffect, ReviewSession};

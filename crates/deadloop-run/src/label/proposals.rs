@@ -1,4 +1,4 @@
-//! Proposals for a whole corpus: made, counted and written.
+//! Proposes labels for a whole corpus, and formats their counts.
 
 use std::path::Path;
 
@@ -14,22 +14,22 @@ use crate::layout::TextDocument;
 use crate::option::LOOP_RATE;
 use crate::words::count;
 
-/// The proposals for a corpus.
+/// The labels proposed for a corpus.
 pub(crate) struct CorpusProposals {
     /// A proposal for every selected transcript, in the order of the corpus.
     pub(crate) proposals: Vec<Proposal>,
     /// The problems of records that cannot be read.
     pub(crate) problems: Vec<Problem>,
-    /// Whether the corpus has no good record at all.
+    /// Whether the corpus has no valid record.
     pub(crate) empty: bool,
 }
 
-/// Proposes labels for every selected transcript, in the order of the corpus. With `unlabelled`, transcripts with labels
-/// inside are left out: a labels.csv that names them would replace these.
+/// Proposes labels for every selected transcript, in the order of the corpus. If `unlabelled`, transcripts with labels
+/// inside are left out, since a labels.csv would replace these labels.
 ///
 /// # Errors
 /// Returns an error if the host stopped it.
-pub(crate) fn proposed(
+pub(crate) fn propose_labels(
     corpus: &Corpus,
     selection: &Selection,
     unlabelled: bool,
@@ -56,14 +56,14 @@ pub(crate) fn proposed(
         }
     }
     Ok(CorpusProposals {
-        proposals: narrowed(found, selection, Proposal::transcript),
+        proposals: limit_and_sample(found, selection, Proposal::transcript),
         problems,
         empty: ids.is_empty(),
     })
 }
 
-/// Applies the limit of a selection, then its sample.
-pub(crate) fn narrowed<T>(
+/// Applies the limit of a selection, then its sample. `id` returns the transcript id of an item.
+pub(crate) fn limit_and_sample<T>(
     mut found: Vec<T>,
     selection: &Selection,
     id: impl Fn(&T) -> &str,
@@ -79,31 +79,31 @@ pub(crate) fn narrowed<T>(
 }
 
 /// The minimum number of transcripts for an estimate of the loop rate.
-const SAMPLE: usize = 100;
-/// The minimum share of finished transcripts for an estimate of the loop rate.
-const FINISHED: f64 = 0.95;
+const MIN_RATE_TRANSCRIPTS: usize = 100;
+/// The minimum share of transcripts with a recorded end for an estimate of the loop rate.
+const MIN_FINISHED_SHARE: f64 = 0.95;
 
-/// Estimates production's loop rate as the share of transcripts that loop. Nearly all must have a recorded end, which
-/// excludes samples that were collected because of their loops. `None` for fewer than 100 transcripts, for too few
-/// recorded ends, or if none or all loop.
-fn loop_rate(proposals: &[Proposal]) -> Option<f64> {
+/// Estimates the loop rate in production as the share of transcripts that loop. `None` if the corpus is too small, has
+/// too few recorded ends, or if none or all of it loops. A sample that was collected because of its loops has few
+/// recorded ends.
+fn estimate_loop_rate(proposals: &[Proposal]) -> Option<f64> {
     let n = proposals.len();
     let finished = proposals.iter().filter(|p| p.finished).count();
-    let loops = of_class(proposals, Class::Loop).len();
-    let whole = n >= SAMPLE && finished as f64 >= FINISHED * n as f64;
+    let loops = proposals_of_class(proposals, Class::Loop).len();
+    let whole = n >= MIN_RATE_TRANSCRIPTS && finished as f64 >= MIN_FINISHED_SHARE * n as f64;
     (whole && loops > 0 && loops < n).then(|| loops as f64 / n as f64)
 }
 
-/// Returns the counts of proposals as a table: transcripts by class, and repetitions by kind.
+/// Formats the counts of proposals as a table of transcripts by class, and repetitions by kind.
 pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocument {
     let shown = |n: usize| count(n as u64);
     let mut rows = Vec::new();
     for class in Class::ALL {
-        let of = of_class(proposals, class);
+        let of = proposals_of_class(proposals, class);
         if of.is_empty() {
             continue;
         }
-        let uncertain = uncertain(of.iter().copied());
+        let uncertain = count_uncertain(of.iter().copied());
         rows.push(vec![class.name().into(), shown(of.len()), shown(uncertain)]);
         let spans = of.iter().flat_map(|p| &p.rows);
         let spans = spans.filter(|row| row.class == class);
@@ -115,9 +115,9 @@ pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocum
             }
         }
     }
-    let (all, doubtful) = (proposals.len(), uncertain(proposals));
+    let (all, doubtful) = (proposals.len(), count_uncertain(proposals));
     rows.push(vec!["all".into(), shown(all), shown(doubtful)]);
-    let of = |class| of_class(proposals, class).len();
+    let of = |class| proposals_of_class(proposals, class).len();
     let mut text = TextDocument::default()
         .table(&["proposed", "count", "uncertain"], rows, 1..3)
         .prose(format!(
@@ -127,7 +127,7 @@ pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocum
     if of(Class::Transient) > of(Class::Loop) {
         text = text.prose("more repetitions ended than went on: one at the end of a response that ended by itself (finish reason stop) counts as ended");
     }
-    match loop_rate(proposals) {
+    match estimate_loop_rate(proposals) {
         Some(rate) => text.prose(format!(
             "{} of {} loop; if these are all the responses of some time, and no selection, guess {LOOP_RATE} 1/{:.0}",
             shown(of(Class::Loop)),
@@ -139,27 +139,27 @@ pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocum
 }
 
 /// Returns the counts of proposals as JSON.
-pub(crate) fn proposed_json(proposals: &[Proposal], labels: &Path) -> Value {
+pub(crate) fn proposals_json(proposals: &[Proposal], labels: &Path) -> Value {
     let classes = Class::ALL.map(|class| {
-        let of = of_class(proposals, class);
-        let uncertain = uncertain(of.iter().copied());
+        let of = proposals_of_class(proposals, class);
+        let uncertain = count_uncertain(of.iter().copied());
         let counted = json!({"transcripts": of.len(), "uncertain": uncertain});
         (class.name().to_owned(), counted)
     });
     json!({
         "labels": labels.display().to_string(), "transcripts": proposals.len(),
-        "uncertain": uncertain(proposals), "classes": classes.into_iter().collect::<Map<_, _>>(),
-        "loop_rate": loop_rate(proposals),
+        "uncertain": count_uncertain(proposals), "classes": classes.into_iter().collect::<Map<_, _>>(),
+        "loop_rate": estimate_loop_rate(proposals),
     })
 }
 
 /// Returns the proposals of a class.
-fn of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
+fn proposals_of_class(proposals: &[Proposal], class: Class) -> Vec<&Proposal> {
     proposals.iter().filter(|p| p.class == class).collect()
 }
 
-/// Counts the proposals whose confidence is too low to be accepted unseen.
-fn uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
+/// Counts the proposals whose confidence is too low to accept them unread.
+fn count_uncertain<'a>(proposals: impl IntoIterator<Item = &'a Proposal>) -> usize {
     let doubtful = |p: &&Proposal| p.confidence < DOUBTFUL;
     proposals.into_iter().filter(doubtful).count()
 }

@@ -6,24 +6,25 @@ use deadloop_score::proposals::CONFIDENCE;
 use deadloop_score::{LabelRow, REVIEW};
 use serde::Serialize;
 
-use super::labellings::differ;
-use super::rows::main_of;
+use super::labellings::labels_differ;
+use super::rows::main_row;
 
-/// The author of rows on which two reviewers disagree. Such rows count as unanswered, so the next review shows them.
-const DISPUTED: &str = "merge";
+/// The author (`by`) of rows on which two reviewers disagree. Such rows count as unanswered, so the next review shows
+/// them.
+const DISPUTED_AUTHOR: &str = "merge";
 
-/// The counts of a merge, in transcripts.
+/// The numbers of transcripts in a merge of two reviews.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct MergeCounts {
-    /// Reviewed by both with the same answer.
+    /// Transcripts reviewed by both with the same answer.
     pub same: u64,
-    /// Reviewed by both with different answers: not reviewed in the merged file.
+    /// Transcripts reviewed by both with different answers. They are unreviewed in the merged file.
     pub differ: u64,
-    /// Reviewed by the first alone.
+    /// Transcripts reviewed only by the first.
     pub only_first: u64,
-    /// Reviewed by the second alone.
+    /// Transcripts reviewed only by the second.
     pub only_second: u64,
-    /// Reviewed by neither, so the proposal stays.
+    /// Transcripts reviewed by neither, which keep the proposal.
     pub nobody: u64,
 }
 
@@ -39,10 +40,10 @@ fn group_by_transcript(rows: &[LabelRow]) -> BTreeMap<&str, Vec<LabelRow>> {
     all
 }
 
-/// Merges the rows of two reviewers, in the order of the first. Transcripts of the second alone follow. An answer
-/// goes before a proposal. Where two answers differ, the first's rows stay as a proposal of confidence 0, so that a
-/// review shows them first.
-pub(super) fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeCounts) {
+/// Merges the rows of two reviewers, in the order of the first, followed by transcripts that only the second has. An
+/// answer replaces a proposal. If two answers differ, the first reviewer's rows become a proposal of confidence 0, so
+/// that a review shows them first.
+pub(super) fn merge_rows(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>, MergeCounts) {
     let (ours, theirs) = (group_by_transcript(first), group_by_transcript(second));
     let mut seen = BTreeSet::new();
     let order = first
@@ -58,8 +59,8 @@ pub(super) fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>,
             theirs.get(id).unwrap_or(&none),
         );
         let answered = |rows: &[LabelRow]| !rows.is_empty() && is_reviewed(rows);
-        let taken = match (answered(a), answered(b)) {
-            (true, true) if differ(a, b) => {
+        let merged = match (answered(a), answered(b)) {
+            (true, true) if labels_differ(a, b) => {
                 counts.differ += 1;
                 disputed_proposal(a, b)
             }
@@ -80,22 +81,22 @@ pub(super) fn merged(first: &[LabelRow], second: &[LabelRow]) -> (Vec<LabelRow>,
                 if a.is_empty() { b.clone() } else { a.clone() }
             }
         };
-        rows.extend(taken);
+        rows.extend(merged);
     }
     (rows, counts)
 }
 
 /// Returns the first reviewer's rows as a proposal, with both answers in the note.
 fn disputed_proposal(ours: &[LabelRow], theirs: &[LabelRow]) -> Vec<LabelRow> {
-    let said = |rows: &[LabelRow]| {
-        main_of(rows).map_or_else(String::new, |row| {
+    let describe = |rows: &[LabelRow]| {
+        main_row(rows).map_or_else(String::new, |row| {
             let at = row.onset.map(|at| format!(" at {at}")).unwrap_or_default();
             format!("{}{at} by {}", row.class.name(), row.by)
         })
     };
-    let note = format!("{CONFIDENCE}0; {}, {}", said(ours), said(theirs));
+    let note = format!("{CONFIDENCE}0; {}, {}", describe(ours), describe(theirs));
     let row = |row: &LabelRow| LabelRow {
-        by: DISPUTED.into(),
+        by: DISPUTED_AUTHOR.into(),
         note: note.clone(),
         ..row.clone()
     };
@@ -133,7 +134,7 @@ mod tests {
             row("second", Class::Loop, bob),
             row("nobody", Class::Loop, "auto"),
         ];
-        let (rows, counts) = merged(&first, &second);
+        let (rows, counts) = merge_rows(&first, &second);
         let expected = MergeCounts {
             same: 1,
             differ: 1,

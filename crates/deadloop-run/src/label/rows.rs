@@ -1,10 +1,10 @@
-//! The main row, confidence and history of one transcript's labels.
+//! The main row, the confidence and the history of the labels of one transcript.
 
 use deadloop_score::proposals::confidence;
 use deadloop_score::{Class, LabelRow, REVIEW};
 
-/// Returns the row that a review is about: the loop, else the longest repetition, else the first.
-pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {
+/// Returns the row that a reviewer answers: the loop, else the longest repetition, else the first row.
+pub(super) fn main_row(rows: &[LabelRow]) -> Option<&LabelRow> {
     let length = |row: &LabelRow| {
         row.end
             .unwrap_or(u64::MAX)
@@ -15,16 +15,16 @@ pub(super) fn main_of(rows: &[LabelRow]) -> Option<&LabelRow> {
     spans.max_by_key(longest).or(rows.first())
 }
 
-/// Returns the confidence of the proposed class: the highest of its rows.
-pub(super) fn sure(rows: &[LabelRow]) -> f64 {
-    let class = main_of(rows).map(|row| row.class);
+/// Returns the confidence of the proposed class, the highest among its rows.
+pub(super) fn class_confidence(rows: &[LabelRow]) -> f64 {
+    let class = main_row(rows).map(|row| row.class);
     let rows = rows.iter().filter(|row| Some(row.class) == class);
     rows.filter_map(confidence).reduce(f64::max).unwrap_or(1.0)
 }
 
-/// Describes the label before the review.
-pub(super) fn was(rows: &[LabelRow]) -> String {
-    match main_of(rows) {
+/// Formats the label before the review, for the note of a row.
+pub(super) fn describe_previous(rows: &[LabelRow]) -> String {
+    match main_row(rows) {
         Some(row) if row.by.starts_with(REVIEW) => row.note.clone(),
         Some(row) => {
             let onset = row.onset.map(|at| format!(" at {at}")).unwrap_or_default();

@@ -1,21 +1,21 @@
-//! A review as keys in and rows out, without terminal or file.
+//! [`ReviewSession`]: the state of a review, without terminal or file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use deadloop_score::{Class, LabelRow, REVIEW};
 
-use super::rows::{main_of, sure, was};
+use super::rows::{class_confidence, describe_previous, main_row};
 
-/// The keys of a review.
+/// A command of the reviewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Answers with this class.
+    /// Answers with a class.
     Answer(Class),
-    /// Accepts the proposal, with the onset as it was moved.
+    /// Accepts the proposed class, with the onset as the reviewer moved it.
     Accept,
-    /// Moves the onset by this number of chars.
+    /// Moves the onset by a number of chars.
     Chars(i64),
-    /// Moves the onset by this number of copies.
+    /// Moves the onset by a number of copies.
     Copies(i64),
     /// Takes the last answer back.
     Undo,
@@ -25,14 +25,14 @@ pub enum Key {
     Quit,
 }
 
-/// The effect of a key.
+/// The effect of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyEffect {
     /// The rows changed and must be saved.
     Save,
     /// Only the view changed.
     Show,
-    /// The key has no effect, with the reason.
+    /// The key had no effect, for this reason.
     Nothing(&'static str),
     /// The review ends.
     Quit,
@@ -41,30 +41,31 @@ pub enum KeyEffect {
 /// A transcript to review.
 struct ReviewItem {
     id: String,
-    /// The rows that stay if the reviewer skips it.
+    /// The rows before the review, which stay if the reviewer skips the transcript.
     rows: Vec<LabelRow>,
     confidence: f64,
 }
 
-/// A review under way.
+/// The state of a review.
 pub struct ReviewSession {
     /// The author of new rows.
     by: String,
-    /// All rows by transcript, to be saved.
+    /// All rows to save, by transcript id.
     rows: BTreeMap<String, Vec<LabelRow>>,
-    /// The transcripts in the order of the file.
+    /// The transcript ids in the order of the file.
     order: Vec<String>,
     items: Vec<ReviewItem>,
-    at: usize,
-    /// The main row of the current item with the reviewer's changes, if the item has one.
+    /// The index of the current item.
+    current: usize,
+    /// The main row of the current item with the reviewer's changes. `None` if the item has no rows.
     draft: Option<LabelRow>,
-    /// The answered items, with their rows before the answer.
+    /// The answered items with their rows before the answer, for undo.
     answered: Vec<(usize, Vec<LabelRow>)>,
 }
 
 impl ReviewSession {
-    /// Creates a review of all rows without an answer, the most uncertain transcript first. With `again`, answered
-    /// rows are included. Transcripts without a confidence come last.
+    /// Creates a review of all transcripts without an answer, the most uncertain first. If `again`, answered
+    /// transcripts are included. `only` restricts the review to these ids. Transcripts without a confidence come last.
     pub fn new(
         rows: Vec<LabelRow>,
         reviewer: &str,
@@ -86,7 +87,7 @@ impl ReviewSession {
         let item = |id: &String| ReviewItem {
             id: id.clone(),
             rows: by_id[id].clone(),
-            confidence: sure(&by_id[id]),
+            confidence: class_confidence(&by_id[id]),
         };
         let mut items: Vec<ReviewItem> = order.iter().filter(open).map(item).collect();
         items.sort_by(|a, b| a.confidence.total_cmp(&b.confidence));
@@ -95,96 +96,96 @@ impl ReviewSession {
             rows: by_id,
             order,
             items,
-            at: 0,
+            current: 0,
             draft: None,
             answered: Vec::new(),
         };
-        session.begin();
+        session.load_draft();
         session
     }
 
-    /// Returns the transcript under review. `None` at the end.
+    /// Returns the id of the transcript under review. `None` at the end.
     pub fn current(&self) -> Option<&str> {
-        self.items.get(self.at).map(|item| item.id.as_str())
+        self.items.get(self.current).map(|item| item.id.as_str())
     }
 
-    /// Returns the next transcripts, the current one first.
+    /// Returns the ids of up to `count` transcripts from the current one on.
     pub fn next(&self, count: usize) -> impl Iterator<Item = &str> {
-        let items = self.items.iter().skip(self.at).take(count);
+        let items = self.items.iter().skip(self.current).take(count);
         items.map(|item| item.id.as_str())
     }
 
     /// Returns the rows of the current transcript, with the reviewer's changes.
     pub fn current_rows(&self) -> Vec<&LabelRow> {
-        let item = self.items.get(self.at);
+        let item = self.items.get(self.current);
         let rows = item.map_or(&[][..], |item| &item.rows);
         let adjusted = self.draft.as_ref();
-        let other = move |row: &&LabelRow| adjusted.is_none() || main_of(rows) != Some(*row);
+        let other = move |row: &&LabelRow| adjusted.is_none() || main_row(rows) != Some(*row);
         adjusted
             .into_iter()
             .chain(rows.iter().filter(other))
             .collect()
     }
 
-    /// Sets the span to adjust if the rows of the current transcript have none. The span is a repetition that the
-    /// finder rejected.
-    pub(crate) fn suggest(&mut self, span: Option<LabelRow>) {
+    /// Sets the repetition whose onset the reviewer can move, if the current rows have none. `span` is a repetition
+    /// that the finder rejected.
+    pub(crate) fn suggest_repetition(&mut self, span: Option<LabelRow>) {
         if self.draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             self.draft = span.or(self.draft.take());
         }
     }
 
-    /// Returns the class that stays if the reviewer does not answer.
+    /// Returns the class of the current transcript before an answer.
     pub fn class(&self) -> Option<Class> {
-        Some(main_of(&self.items.get(self.at)?.rows)?.class)
+        Some(main_row(&self.items.get(self.current)?.rows)?.class)
     }
 
-    /// Returns the confidence of the current proposal, the number of answered transcripts, and the total.
+    /// Returns the confidence of the current proposal, the number of transcripts before it, and the total.
     pub fn progress(&self) -> (f64, usize, usize) {
-        let sure = self.items.get(self.at).map_or(1.0, |item| item.confidence);
-        (sure, self.at, self.items.len())
+        let sure = self.items.get(self.current).map_or(1.0, |i| i.confidence);
+        (sure, self.current, self.items.len())
     }
 
-    /// Returns all rows, in the order of the file.
+    /// Returns all rows in the order of the file, with the answers.
     pub fn rows(&self) -> Vec<LabelRow> {
         let rows = self.order.iter().filter_map(|id| self.rows.get(id));
         rows.flatten().cloned().collect()
     }
 
-    /// Handles a key.
+    /// Executes a command.
     pub fn press(&mut self, key: Key) -> KeyEffect {
         if self.current().is_none() && !matches!(key, Key::Undo | Key::Quit) {
             return KeyEffect::Nothing("all were looked at");
         }
         match key {
-            Key::Answer(class) => self.answer(class),
+            Key::Answer(class) => self.record_answer(class),
             Key::Accept => match self.class() {
-                Some(class) => self.answer(class),
+                Some(class) => self.record_answer(class),
                 None => KeyEffect::Nothing("nothing is proposed here"),
             },
-            Key::Chars(by) => self.shift(by),
+            Key::Chars(by) => self.move_onset(by),
             Key::Copies(by) => {
                 let period = self.draft.as_ref().and_then(|row| row.period).unwrap_or(0);
-                self.shift(by.saturating_mul(i64::try_from(period).unwrap_or(0)))
+                self.move_onset(by.saturating_mul(i64::try_from(period).unwrap_or(0)))
             }
-            Key::Undo => self.undo(),
+            Key::Undo => self.undo_answer(),
             Key::Skip => {
-                self.at += 1;
-                self.begin();
+                self.current += 1;
+                self.load_draft();
                 KeyEffect::Show
             }
             Key::Quit => KeyEffect::Quit,
         }
     }
 
-    fn begin(&mut self) {
-        let item = self.items.get(self.at);
-        self.draft = item.and_then(|item| main_of(&item.rows)).cloned();
+    fn load_draft(&mut self) {
+        let item = self.items.get(self.current);
+        self.draft = item.and_then(|item| main_row(&item.rows)).cloned();
     }
 
-    /// Moves the onset. It stays after the start of the text and before the end of the span. The length of the first
-    /// copy stays.
-    fn shift(&mut self, by: i64) -> KeyEffect {
+    /// Moves the onset by a number of chars. The length of the first copy stays. The onset must leave room for this
+    /// copy, and stay before the end of the repetition.
+    fn move_onset(&mut self, by: i64) -> KeyEffect {
         let Some(row) = self.draft.as_mut() else {
             return KeyEffect::Nothing("there is no onset to move");
         };
@@ -200,18 +201,18 @@ impl ReviewSession {
         KeyEffect::Show
     }
 
-    fn answer(&mut self, class: Class) -> KeyEffect {
-        let Some(item) = self.items.get(self.at) else {
+    fn record_answer(&mut self, class: Class) -> KeyEffect {
+        let Some(item) = self.items.get(self.current) else {
             return KeyEffect::Nothing("all were looked at");
         };
         let draft = self.draft.clone();
         if class == Class::Loop && draft.as_ref().is_none_or(|row| row.onset.is_none()) {
             return KeyEffect::Nothing("a loop needs an onset, and none is known here");
         }
-        let answer = |row: LabelRow, class| LabelRow {
+        let answered_row = |row: LabelRow, class| LabelRow {
             class,
             by: self.by.clone(),
-            note: was(&item.rows),
+            note: describe_previous(&item.rows),
             ..row
         };
         let main = match (class, draft) {
@@ -219,20 +220,20 @@ impl ReviewSession {
             (Class::Loop, Some(row)) => LabelRow { end: None, ..row },
             (_, Some(row)) => row,
         };
-        let mut rows = vec![answer(main, class)];
+        let mut rows = vec![answered_row(main, class)];
         if matches!(class, Class::Loop | Class::Transient) {
-            let main = main_of(&item.rows);
+            let main = main_row(&item.rows);
             let others = item.rows.iter().filter(|row| Some(*row) != main);
-            rows.extend(others.map(|row| answer(row.clone(), row.class)));
+            rows.extend(others.map(|row| answered_row(row.clone(), row.class)));
         }
         self.rows.insert(item.id.clone(), rows);
-        self.answered.push((self.at, item.rows.clone()));
-        self.at += 1;
-        self.begin();
+        self.answered.push((self.current, item.rows.clone()));
+        self.current += 1;
+        self.load_draft();
         KeyEffect::Save
     }
 
-    fn undo(&mut self) -> KeyEffect {
+    fn undo_answer(&mut self) -> KeyEffect {
         let Some((at, rows)) = self.answered.pop() else {
             return KeyEffect::Nothing("nothing was answered yet");
         };
@@ -240,8 +241,8 @@ impl ReviewSession {
             return KeyEffect::Nothing("nothing was answered yet");
         };
         self.rows.insert(item.id.clone(), rows);
-        self.at = at;
-        self.begin();
+        self.current = at;
+        self.load_draft();
         KeyEffect::Save
     }
 }
@@ -398,7 +399,7 @@ mod tests {
             session.press(Key::Chars(1)),
             KeyEffect::Nothing(_)
         ));
-        session.suggest(Some(span("doubt", Class::Loop, 30, 0.4)));
+        session.suggest_repetition(Some(span("doubt", Class::Loop, 30, 0.4)));
         assert_eq!(session.press(Key::Chars(1)), KeyEffect::Show);
         session.press(Key::Answer(Class::Loop));
         assert_eq!(rows_for(&session.rows(), "doubt")[0].onset, Some(31));
@@ -407,7 +408,7 @@ mod tests {
     #[test]
     fn an_onset_stays_where_it_can_be() {
         let mut session = session();
-        session.suggest(Some(span("doubt", Class::Transient, 30, 0.4)));
+        session.suggest_repetition(Some(span("doubt", Class::Transient, 30, 0.4)));
         for key in [
             Key::Copies(-3),
             Key::Copies(11),

@@ -1,7 +1,7 @@
-//! The lines of the files of a part.
+//! The lines of the files of a part, with their reader and writer.
 //!
-//! `records.jsonl.zst` has a line for each record of the corpus, in its order. `names.jsonl.zst` has a line for each id
-//! in labels.csv or splits.csv. The first shard alone writes `names.jsonl.zst`, if there are labels or splits.
+//! `records.jsonl.zst` has one line for each record of the corpus, in its order. `names.jsonl.zst` has one line for
+//! each id in labels.csv or splits.csv. Only the first shard writes it, if there are labels or splits.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -16,36 +16,36 @@ use serde::{Deserialize, Serialize};
 use crate::corpus::findings::FoundRecord;
 use crate::failure::{Code, Failure, RunResult};
 
-/// The compression level. It is fast, since lines are read once, and the files still take a twentieth of the JSON.
+/// The compression level. It is fast, and packs the JSON to a twentieth.
 const ZSTD_LEVEL: i32 = 3;
 
-/// The longest line that is read, in bytes.
-const MAX_LINE: u64 = 1 << 30;
+/// The maximum number of bytes read as one line.
+const MAX_LINE_BYTES: u64 = 1 << 30;
 
-/// The result of a shard for one record of the corpus.
+/// A line of `records.jsonl.zst`: the result for one record of the corpus.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ShardLine<S> {
-    /// The index of its file in the whole corpus, from 0, and its line there.
+    /// The index of the record's file in the whole corpus, from 0, and the line in this file.
     pub(super) at: (usize, u64),
-    /// The digest of its bytes: 64 hexadecimal digits.
+    /// The digest of the record's bytes, as 64 hexadecimal digits.
     digest: Option<String>,
     /// The case for scoring. `None` if the record cannot be read.
     case: Option<Case>,
-    /// The reason why it cannot be read.
+    /// The reason why the record cannot be read.
     unreadable: Option<StoredProblem>,
-    /// The problems of its labels.
+    /// The problems of the record's labels.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     problems: Vec<StoredProblem>,
-    /// Whether its labels are bad, here or in labels.csv.
+    /// Whether the labels are invalid, in the record or in labels.csv.
     bad: bool,
-    /// Whether the filters select it.
+    /// Whether the filters select the record.
     meant: bool,
-    /// The answer of the subject. `None` if the transcript is bad, not selected or sealed.
+    /// The answer of the subject. `None` if the record is invalid, not selected or sealed.
     decided: Option<S>,
 }
 
-/// A problem as it is stored.
+/// A [`Problem`] in stored form.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredProblem {
@@ -60,16 +60,17 @@ pub(super) struct StoredProblem {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum NamesLine {
-    /// A bad row of labels.csv.
+    /// An invalid row of labels.csv.
     BadLabel(StoredProblem),
-    /// A bad row of splits.csv.
+    /// An invalid row of splits.csv.
     BadSplit(StoredProblem),
-    /// An id in labels.csv, and the first line with it.
+    /// An id in labels.csv, and the first line that names it.
     Label(String, u64),
-    /// An id in splits.csv, and the first line with it.
+    /// An id in splits.csv, and the first line that names it.
     Split(String, u64),
 }
 
+/// The costs of problems, with their stored names.
 const COSTS: [(Cost, &str); 3] = [
     (Cost::Itself, "itself"),
     (Cost::Unread, "unread"),
@@ -88,7 +89,7 @@ impl StoredProblem {
         }
     }
 
-    pub(super) fn problem(self) -> Problem {
+    pub(super) fn into_problem(self) -> Problem {
         let cost = COSTS.iter().find(|(_, name)| *name == self.cost);
         Problem {
             place: Place::new(Arc::new(self.file), self.line),
@@ -100,7 +101,7 @@ impl StoredProblem {
 }
 
 impl<S> ShardLine<S> {
-    /// Converts the findings on a record of the file with index `file`.
+    /// Converts a checked record of the file with index `file`.
     pub(super) fn from_found(file: usize, found: FoundRecord<Option<S>>) -> Self {
         let (case, unreadable, line) = match found.case {
             Ok((case, place)) => (Some(case), None, place.line),
@@ -121,27 +122,28 @@ impl<S> ShardLine<S> {
                 .map(StoredProblem::from_problem)
                 .collect(),
             bad: found.bad,
-            meant: found.meant,
-            decided: found.seen.flatten(),
+            meant: found.is_selected,
+            decided: found.look_result.flatten(),
         }
     }
 
-    /// Converts the line back, with the current path of its file. `None` if the line contradicts itself.
-    pub(super) fn found(self, file: &Arc<PathBuf>) -> Option<FoundRecord<Option<S>>> {
+    /// Converts the line back into a checked record, with the current path of its file. `None` if the line contradicts
+    /// itself.
+    pub(super) fn into_found(self, file: &Arc<PathBuf>) -> Option<FoundRecord<Option<S>>> {
         let place = Place::new(Arc::clone(file), self.at.1);
         let digest = self.digest.as_deref().map(str::parse::<RecordDigest>);
         Some(FoundRecord {
             case: match (self.case, self.unreadable) {
                 (Some(case), None) => Ok((case, place)),
-                (None, Some(wrong)) => Err(wrong.problem()),
+                (None, Some(wrong)) => Err(wrong.into_problem()),
                 _ => return None,
             },
-            meant: self.meant,
-            seen: (self.meant && !self.bad).then_some(self.decided),
+            is_selected: self.meant,
+            look_result: (self.meant && !self.bad).then_some(self.decided),
             problems: self
                 .problems
                 .into_iter()
-                .map(StoredProblem::problem)
+                .map(StoredProblem::into_problem)
                 .collect(),
             bad: self.bad,
             digest: digest.transpose().ok()?,
@@ -150,11 +152,11 @@ impl<S> ShardLine<S> {
     }
 }
 
-/// A writer of lines. The file gets its name by [`finish`](Self::finish).
+/// A writer of compressed lines. The file gets its final name by [`finish`](Self::finish).
 pub(super) struct LineWriter {
     path: PathBuf,
     packed: zstd::Encoder<'static, UnfinishedFile>,
-    /// The number of lines so far.
+    /// The number of lines written so far.
     pub(super) lines: u64,
 }
 
@@ -170,7 +172,7 @@ impl LineWriter {
     }
 
     /// Writes a line of JSON.
-    pub(super) fn push(&mut self, line: &str) -> RunResult {
+    pub(super) fn push_line(&mut self, line: &str) -> RunResult {
         self.lines += 1;
         let written = writeln!(self.packed, "{line}");
         Ok(written.map_err(|e| FileError::at(&self.path, e))?)
@@ -184,11 +186,11 @@ impl LineWriter {
     }
 }
 
-/// A reader of lines, with one line in memory at a time.
+/// A reader of compressed lines, which holds one line in memory.
 pub(super) struct LineReader {
     path: PathBuf,
     lines: Box<dyn BufRead>,
-    number: u64,
+    line_number: u64,
     text: String,
 }
 
@@ -199,16 +201,16 @@ impl LineReader {
         Ok(Self {
             path: path.into(),
             lines: Box::new(BufReader::new(packed)),
-            number: 0,
+            line_number: 0,
             text: String::new(),
         })
     }
 
-    /// Returns the next line. `None` at the end.
-    pub(super) fn next<T: DeserializeOwned>(&mut self) -> RunResult<Option<T>> {
+    /// Parses and returns the next line. `None` at the end of the file.
+    pub(super) fn next_line<T: DeserializeOwned>(&mut self) -> RunResult<Option<T>> {
         self.text.clear();
-        self.number += 1;
-        let mut line = std::io::Read::take(&mut self.lines, MAX_LINE);
+        self.line_number += 1;
+        let mut line = std::io::Read::take(&mut self.lines, MAX_LINE_BYTES);
         let read = line.read_line(&mut self.text);
         if read.map_err(|e| self.line_failure(e))? == 0 {
             return Ok(None);
@@ -217,12 +219,12 @@ impl LineReader {
         value.map(Some).map_err(|e| self.line_failure(e))
     }
 
-    /// Returns an error about the last line.
+    /// Returns an error about the line that was read last.
     pub(super) fn line_failure(&self, what: impl std::fmt::Display) -> Failure {
         Code::Usage.error(format!(
             "{}:{}: not what a shard writes ({what}); copy the part again, or make it anew",
             self.path.display(),
-            self.number
+            self.line_number
         ))
     }
 }

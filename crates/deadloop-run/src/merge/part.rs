@@ -1,6 +1,6 @@
-//! [`PartManifest`]: `part.json`, the description of a part.
+//! [`PartManifest`]: the content of `part.json`, which describes a part.
 //!
-//! The file is written last, so a folder with such a file is complete.
+//! The file is written last, so a folder that has it is complete.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,39 +11,39 @@ use deadloop_replay::Subject;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::corpus::survey::side_files;
+use crate::corpus::survey::side_files_hash;
 use crate::failure::{Code, RunResult};
 use crate::folder::fingerprint;
 use crate::option::{FORCE, OUT, SHARD};
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 
-/// The name of the description file.
-pub(super) const PART: &str = "part.json";
-/// The file with a line for each record.
+/// The name of the file that describes a part.
+pub(super) const PART_FILE: &str = "part.json";
+/// The name of the file with one line for each record.
 pub(super) const RECORDS: &str = "records.jsonl.zst";
-/// The file with the ids that labels and splits name.
+/// The name of the file with the ids in labels.csv and splits.csv.
 pub(super) const NAMES: &str = "names.jsonl.zst";
 
 /// The description of a part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartManifest {
-    /// The fields that all parts of one corpus share.
+    /// The fields that must be equal in all parts of one corpus.
     pub(super) whole: SharedFields,
     /// The shard as `I/N`.
     pub(super) shard: String,
-    /// The number of lines of the records.
+    /// The number of lines in `records.jsonl.zst`.
     pub(super) records: u64,
-    /// The sizes of the part's other files, in bytes.
+    /// The sizes in bytes of the other files of the part.
     pub(super) bytes: BTreeMap<String, u64>,
 }
 
-/// The fields that all parts of one corpus share.
+/// The fields that must be equal in all parts of one corpus.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SharedFields {
-    /// The version of deadloop.
+    /// The version of deadloop that wrote the part.
     pub(super) deadloop: String,
     /// The versions of the detectors.
     pub(super) detectors: BTreeMap<String, u64>,
@@ -51,17 +51,17 @@ pub(crate) struct SharedFields {
     pub(super) request: Value,
     /// The texts of the files that the command read: grid and settings.
     pub(super) read: BTreeMap<PathBuf, String>,
-    /// A hash of every setting of the plan.
+    /// A hash of all settings of the plan.
     pub(super) plan: String,
     /// The unit of the default grids and limits, if defaults were used.
     pub(super) unit: Option<String>,
-    /// The identity of the plan's programs.
+    /// The identity of the programs in the plan.
     pub(super) programs: ProgramIdentity,
-    /// The corpus.
+    /// The corpus as the shard found it.
     pub(super) corpus: ShardCorpus,
 }
 
-/// A corpus, as a shard read it.
+/// The files of a corpus as a shard found them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ShardCorpus {
@@ -69,9 +69,9 @@ pub(crate) struct ShardCorpus {
     pub(super) path: PathBuf,
     /// The name from its card.
     pub(super) name: Option<String>,
-    /// All files with their sizes in bytes, in order.
+    /// All transcript files with their sizes in bytes, in order.
     pub(super) files: Vec<(PathBuf, u64)>,
-    /// A hash of dataset.toml, which sets how texts are split.
+    /// A hash of dataset.toml, which determines how texts are split.
     pub(super) card: String,
     /// The paths of labels.csv and splits.csv.
     pub(super) sides: (Option<PathBuf>, Option<PathBuf>),
@@ -80,7 +80,7 @@ pub(crate) struct ShardCorpus {
 }
 
 impl ShardCorpus {
-    pub(super) fn at(path: &Path, corpus: &Corpus) -> RunResult<Self> {
+    pub(super) fn from_corpus(path: &Path, corpus: &Corpus) -> RunResult<Self> {
         let size = |file: &PathBuf| {
             let about = file.metadata();
             let about = about.map_err(|e| Code::Usage.error(format!("{}: {e}", file.display())))?;
@@ -99,12 +99,12 @@ impl ShardCorpus {
                 corpus.labels_csv().map(Path::to_path_buf),
                 corpus.splits_csv().map(Path::to_path_buf),
             ),
-            side: side_files(corpus)?,
+            side: side_files_hash(corpus)?,
         })
     }
 
-    /// Returns the difference between two corpora. `None` if they are the same.
-    pub(super) fn difference(&self, first: &Self) -> Option<String> {
+    /// Describes the first difference between two corpora. `None` if they are the same.
+    pub(super) fn describe_difference(&self, first: &Self) -> Option<String> {
         if self.side != first.side {
             return Some(
                 "other labels: labels.csv or splits.csv changed between the shards".into(),
@@ -141,18 +141,18 @@ impl SharedFields {
         let read = request.read.iter().filter(|path| path.exists());
         Ok(Self {
             deadloop: env!("CARGO_PKG_VERSION").into(),
-            detectors: versions(),
+            detectors: detector_versions(),
             request: request.asked.clone(),
             read: read.map(text).collect::<RunResult<_>>()?,
-            plan: hash(&subject.fingerprint()),
+            plan: subject_hash(&subject.fingerprint()),
             unit: request.unit.map(|unit| unit.name().into()),
             programs: ProgramIdentity::from_subject(subject),
-            corpus: ShardCorpus::at(request.corpus, corpus)?,
+            corpus: ShardCorpus::from_corpus(request.corpus, corpus)?,
         })
     }
 
-    /// Returns the difference between two parts, with the remedy. `None` if they belong together.
-    fn difference(&self, first: &Self) -> Option<String> {
+    /// Describes the first difference between two parts, with the remedy. `None` if they belong together.
+    fn describe_difference(&self, first: &Self) -> Option<String> {
         let anew = format!("make all parts by one command, {SHARD} and {OUT} aside");
         if let Some(what) = first_difference(&self.request, &first.request, "") {
             return Some(format!("another command: {what} differs; {anew}"));
@@ -171,23 +171,23 @@ impl SharedFields {
         if (&self.unit, &self.programs) != (&first.unit, &first.programs) {
             return Some(format!("other programs, or another unit; {anew}"));
         }
-        let corpus = self.corpus.difference(&first.corpus);
+        let corpus = self.corpus.describe_difference(&first.corpus);
         corpus.map(|what| format!("{what}; make the parts of one corpus anew"))
     }
 }
 
 impl PartManifest {
-    /// Reads the part in a folder. `None` if the folder has no part.
+    /// Reads the description of the part in a folder. `None` if the folder has no part.
     ///
     /// # Errors
     /// Returns an error if part.json cannot be read, or if a file does not have its recorded size.
     pub(super) fn read(dir: &Path) -> RunResult<Option<Self>> {
-        let path = dir.join(PART);
+        let path = dir.join(PART_FILE);
         let text = deadloop_score::read_text_if_named(&path).map_err(|e| Code::Usage.error(e))?;
         let Some(text) = text else {
             return Ok(None);
         };
-        let version = version_of(&text);
+        let version = writing_version(&text);
         if let Some(version) = version.filter(|version| version != env!("CARGO_PKG_VERSION")) {
             let own = env!("CARGO_PKG_VERSION");
             let what = format!(
@@ -202,11 +202,11 @@ impl PartManifest {
                 "{path}: {e}; expected what a shard writes: make it anew"
             ))
         })?;
-        part.sizes(dir)?;
+        part.check_sizes(dir)?;
         Ok(Some(part))
     }
 
-    fn sizes(&self, dir: &Path) -> RunResult {
+    fn check_sizes(&self, dir: &Path) -> RunResult {
         for (name, bytes) in &self.bytes {
             let path = dir.join(name);
             let there = path.metadata().map(|about| about.len());
@@ -221,40 +221,41 @@ impl PartManifest {
         Ok(())
     }
 
-    pub(super) fn shard(&self) -> RunResult<Shard> {
+    pub(super) fn parse_shard(&self) -> RunResult<Shard> {
         self.shard.parse().map_err(|e: String| Code::Usage.error(e))
     }
 
-    /// Returns the difference between two parts, with the remedy. `None` if they belong together.
-    pub(super) fn difference(&self, first: &Self) -> Option<String> {
+    /// Describes the first difference between two parts, with the remedy. `None` if they belong together.
+    pub(super) fn describe_difference(&self, first: &Self) -> Option<String> {
         let (own, all) = (&self.whole, &first.whole);
         if (&own.deadloop, &own.detectors) != (&all.deadloop, &all.detectors) {
             return Some("detectors of another version; make all parts with one deadloop".into());
         }
-        own.difference(all)
+        own.describe_difference(all)
     }
 }
 
-/// Returns the version that wrote a part, for any layout of part.json.
-fn version_of(text: &str) -> Option<String> {
+/// Returns the version of deadloop that wrote a part, for any layout of part.json.
+fn writing_version(text: &str) -> Option<String> {
     let json: Value = serde_json::from_str(text).ok()?;
     Some(json.get("whole")?.get("deadloop")?.as_str()?.to_owned())
 }
 
 /// Returns the versions of all detectors.
-pub(crate) fn versions() -> BTreeMap<String, u64> {
-    let versions = DETECTORS.iter();
-    versions
+pub(crate) fn detector_versions() -> BTreeMap<String, u64> {
+    let detector_versions = DETECTORS.iter();
+    detector_versions
         .map(|d| (d.name.into(), u64::from(d.version)))
         .collect()
 }
 
-/// Returns a short hash of a subject.
-pub(super) fn hash(subject: &str) -> String {
+/// Returns a short hash of a subject's fingerprint.
+pub(super) fn subject_hash(subject: &str) -> String {
     fingerprint(&[subject.to_owned()])
 }
 
-/// Returns the first place at which two requests differ, such as `select.models`.
+/// Returns the path of the first field in which two requests differ, such as `select.models`. `at` is the path of `a`
+/// and `b`.
 fn first_difference(a: &Value, b: &Value, at: &str) -> Option<String> {
     if a == b {
         return None;

@@ -1,7 +1,7 @@
-//! [`ShardParts`]: the parts of a corpus, merged.
+//! [`ShardParts`]: all parts of a corpus, and their merge.
 //!
-//! Each part is read once, a line at a time, in the order of the corpus. Memory use is that of a run on one machine: a
-//! case and a record for each transcript, and all ids.
+//! Each part is read once, line by line, in the order of the corpus. Memory holds a case and a record for each
+//! transcript, and all ids, like in a run on one machine.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,9 +15,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::lines::{LineReader, NamesLine, ShardLine};
-use super::part::{NAMES, PartManifest, RECORDS, ShardCorpus, hash, versions};
+use super::part::{NAMES, PartManifest, RECORDS, ShardCorpus, detector_versions, subject_hash};
 use crate::corpus::case_store::CaseStore;
-use crate::corpus::findings::{Findings, SideRecords};
+use crate::corpus::findings::{Findings, SideFiles};
 use crate::corpus::places::Places;
 use crate::corpus::stamps::Stamps;
 use crate::corpus::survey::{CorpusSurvey, drop_sealed};
@@ -27,13 +27,13 @@ use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 use crate::words;
 
-/// The merged corpus, and the subject's answer for each transcript. `None` if the transcript is sealed.
+/// The merged corpus, and the subject's answer for each transcript. An answer is `None` if the transcript is sealed.
 type MergedCorpus<C, S> = (CorpusSurvey<C>, Vec<Option<S>>);
 
 /// All parts of a corpus.
 #[derive(Debug)]
 pub struct ShardParts {
-    /// The folders, in the order of their shards.
+    /// The folders of the parts, in the order of their shards.
     dirs: Vec<PathBuf>,
     first: PartManifest,
 }
@@ -43,7 +43,7 @@ fn parts_failure(what: impl Display) -> Failure {
 }
 
 impl ShardParts {
-    /// Opens the parts in these folders, in any order.
+    /// Opens the parts in these folders, which may be in any order.
     ///
     /// # Errors
     /// Returns an error if a folder has no part, a part is missing or given twice, or parts differ in version,
@@ -58,17 +58,18 @@ impl ShardParts {
                     "{shown}: no part.json; expected a folder that {SHARD} left, finished"
                 ))
             })?;
-            let shard = part.shard()?;
-            let (known, one, of) = first.get_or_insert_with(|| (dir, part.clone(), shard));
-            let known = known.display();
-            if let Some(what) = part.difference(one) {
+            let shard = part.parse_shard()?;
+            let (first_dir, first_part, first_shard) =
+                first.get_or_insert_with(|| (dir, part.clone(), shard));
+            let known = first_dir.display();
+            if let Some(what) = part.describe_difference(first_part) {
                 return Err(parts_failure(format_args!(
                     "{shown} does not belong to {known}: {what}"
                 )));
             }
-            if shard.count() != of.count() {
+            if shard.count() != first_shard.count() {
                 return Err(parts_failure(format_args!(
-                    "{shown} is shard {shard} and {known} is shard {of}; give the parts of one division"
+                    "{shown} is shard {shard} and {known} is shard {first_shard}; give the parts of one division"
                 )));
             }
             if let Some((other, _)) = by_shard.insert(shard.nth(), (dir.clone(), part)) {
@@ -90,7 +91,7 @@ impl ShardParts {
                 "{n} {are} missing: {some}; make them with {SHARD}, then merge all parts"
             )));
         }
-        if first.whole.detectors != versions() {
+        if first.whole.detectors != detector_versions() {
             let what = "the parts are of detectors of another version; merge them with the deadloop that made them";
             return Err(parts_failure(what));
         }
@@ -103,7 +104,7 @@ impl ShardParts {
         &self.first.whole.request
     }
 
-    /// Returns the path of the corpus when the parts were made.
+    /// Returns the path that the corpus had when the parts were made.
     pub fn corpus(&self) -> &Path {
         &self.first.whole.corpus.path
     }
@@ -119,34 +120,34 @@ impl ShardParts {
         Unit::named(name)
     }
 
-    /// Returns the identity of the plan's programs.
+    /// Returns the identity of the programs in the plan.
     pub(crate) fn programs(&self) -> &ProgramIdentity {
         &self.first.whole.programs
     }
 
-    /// Returns the corpus as one machine would have surveyed it, and the answers for the selected transcripts.
+    /// Merges the parts into a surveyed corpus, and returns it with the answers for the selected transcripts.
     pub(crate) fn survey<C: CaseStore, S: DeserializeOwned>(
         &self,
         request: &Request<'_>,
         subject: &str,
     ) -> RunResult<MergedCorpus<C, S>> {
-        if hash(subject) != self.first.whole.plan {
+        if subject_hash(subject) != self.first.whole.plan {
             return Err(parts_failure(
                 "these options make another plan than that of the parts; merge with the options of the shards",
             ));
         }
         let selection = request.selection()?;
-        let names = self.names()?;
-        let mut found: Findings<C, Option<S>> = Findings::new(names.bad_labels);
-        self.lines(&mut found)?;
+        let side_problems = self.side_file_problems()?;
+        let mut found: Findings<C, Option<S>> = Findings::new(side_problems.bad_labels);
+        self.read_records(&mut found)?;
         let sides = &self.first.whole.corpus.sides;
-        found.end(&SideRecords {
-            bad_splits: names.bad_splits,
+        found.finish(&SideFiles {
+            bad_splits: side_problems.bad_splits,
             strays: &|ids| self.orphaned_splits(ids),
             orphans: &|ids| self.orphaned_labels(ids),
             labels_csv: sides.0.as_deref(),
         })?;
-        let corpus = self.at_hand(request)?;
+        let corpus = self.open_corpus(request)?;
         let stamps = Stamps::from_corpus(&corpus);
         let side = &self.first.whole.corpus.side;
         let (mut surveyed, said) = found.into_survey(corpus, (stamps, side), &selection);
@@ -158,13 +159,13 @@ impl ShardParts {
                 "a part has records of another plan; make the parts anew",
             ));
         }
-        // The places are those of the machines that made the parts.
+        // The places are those on the machines that made the parts.
         surveyed.places = Places::default();
         Ok((surveyed, said))
     }
 
-    /// Reads every line of every part, in the order of the corpus.
-    fn lines<C: CaseStore, S: DeserializeOwned>(
+    /// Reads all records of all parts, in the order of the corpus.
+    fn read_records<C: CaseStore, S: DeserializeOwned>(
         &self,
         found: &mut Findings<C, Option<S>>,
     ) -> RunResult {
@@ -172,7 +173,7 @@ impl ShardParts {
         let mut parts: Vec<(LineReader, Option<ShardLine<S>>)> =
             self.dirs.iter().map(open).collect::<RunResult<_>>()?;
         for (reader, next) in &mut parts {
-            *next = reader.next()?;
+            *next = reader.next_line()?;
         }
         let files = &self.first.whole.corpus.files;
         for (nth, (file, _)) in files.iter().enumerate() {
@@ -181,9 +182,9 @@ impl ShardParts {
                 continue;
             };
             while let Some(line) = next.take_if(|line| line.at.0 == nth) {
-                let line = line.found(&file);
-                found.take(line.ok_or_else(|| reader.line_failure("it contradicts itself"))?);
-                *next = reader.next()?;
+                let line = line.into_found(&file);
+                found.add_record(line.ok_or_else(|| reader.line_failure("it contradicts itself"))?);
+                *next = reader.next_line()?;
             }
         }
         for (reader, next) in &parts {
@@ -194,12 +195,12 @@ impl ShardParts {
         Ok(())
     }
 
-    /// Reads the problems of the files beside the transcripts.
-    fn names(&self) -> RunResult<SideProblems> {
+    /// Reads the problems of labels.csv and splits.csv.
+    fn side_file_problems(&self) -> RunResult<SideProblems> {
         let mut beside = SideProblems::default();
         self.each_name(|named| match named {
-            NamesLine::BadLabel(wrong) => beside.bad_labels.push(wrong.problem()),
-            NamesLine::BadSplit(wrong) => beside.bad_splits.push(wrong.problem()),
+            NamesLine::BadLabel(wrong) => beside.bad_labels.push(wrong.into_problem()),
+            NamesLine::BadSplit(wrong) => beside.bad_splits.push(wrong.into_problem()),
             NamesLine::Label(..) | NamesLine::Split(..) => {}
         })?;
         Ok(beside)
@@ -213,24 +214,25 @@ impl ShardParts {
             return Ok(());
         }
         let mut reader = LineReader::open(&dir.join(NAMES))?;
-        while let Some(named) = reader.next()? {
+        while let Some(named) = reader.next_line()? {
             visit(named);
         }
         Ok(())
     }
 
-    /// Returns the ids of labels or splits that belong to no transcript, with their places in `file`.
+    /// Returns the ids of labels or splits that belong to no transcript, with their places in `file`. `id_and_line`
+    /// selects the lines of one kind.
     fn absent_ids(
         &self,
         ids: &Ids,
         file: Option<&PathBuf>,
-        of: impl Fn(NamesLine) -> Option<(String, u64)>,
+        id_and_line: impl Fn(NamesLine) -> Option<(String, u64)>,
     ) -> Vec<(String, Place)> {
         let file = Arc::new(file.cloned().unwrap_or_default());
         let mut absent = Vec::new();
-        // The file was read before, and every line was good.
+        // Errors were reported when the file was read before.
         let _ = self.each_name(|named| {
-            let named = of(named).filter(|(id, _)| !ids.contains(id));
+            let named = id_and_line(named).filter(|(id, _)| !ids.contains(id));
             absent.extend(named.map(|(id, line)| (id, Place::new(Arc::clone(&file), line))));
         });
         absent
@@ -254,9 +256,9 @@ impl ShardParts {
         strays(absent.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
-    /// Opens the corpus itself, for the transcripts that a report shows. The corpus has no files if it is not on this
-    /// machine.
-    fn at_hand(&self, request: &Request<'_>) -> RunResult<Corpus> {
+    /// Opens the corpus, for the transcripts that a report shows. The corpus has no files if it is not on this machine
+    /// or has changed.
+    fn open_corpus(&self, request: &Request<'_>) -> RunResult<Corpus> {
         let opens = request.opens;
         let path = request.corpus;
         let missing =
@@ -271,8 +273,8 @@ impl ShardParts {
             return Ok(Corpus::default());
         }
         let corpus = crate::corpus::survey::open(path)?;
-        let looked = ShardCorpus::at(path, &corpus)?;
-        match looked.difference(&self.first.whole.corpus) {
+        let looked = ShardCorpus::from_corpus(path, &corpus)?;
+        match looked.describe_difference(&self.first.whole.corpus) {
             None => Ok(corpus),
             Some(what) if request.corpus != self.first.whole.corpus.path => {
                 let path = path.display();
@@ -294,7 +296,7 @@ impl ShardParts {
     }
 }
 
-/// The problems of the files beside the transcripts.
+/// The problems of labels.csv and splits.csv.
 #[derive(Default)]
 struct SideProblems {
     bad_labels: Vec<Problem>,

@@ -1,6 +1,6 @@
-//! Runs a subject on one shard and writes the part.
+//! Runs a subject on one shard and writes its part.
 //!
-//! The shard is read in one pass, in bounded memory (two batches of transcripts and the labels). Every line is written
+//! The shard is read in one pass, in bounded memory: two batches of transcripts, and the labels. Every line is written
 //! as soon as it is complete.
 
 use std::collections::BTreeMap;
@@ -13,43 +13,44 @@ use deadloop_replay::{Interruption, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::lines::{LineWriter, NamesLine, ShardLine, StoredProblem};
-use super::part::{NAMES, PART, PartManifest, RECORDS, SharedFields};
-use crate::corpus::findings::{Finder, FoundRecord, labels_first};
+use super::part::{NAMES, PART_FILE, PartManifest, RECORDS, SharedFields};
+use crate::corpus::findings::{FoundRecord, RecordChecker, sort_label_problems_first};
 use crate::corpus::stamps::Stamps;
-use crate::corpus::survey::{SurveyRequest, listing, open, refuse_machine};
+use crate::corpus::survey::{SurveyRequest, fail_if_out_of_resources, list_problems, open};
 use crate::failure::{Code, RunResult};
-use crate::folder::outputs::{claim_folder, occupied};
+use crate::folder::outputs::{claim_folder, occupied_by};
 use crate::host::watched;
 use crate::option::FORCE;
 use crate::replay::request::Request;
 use crate::words;
 
-/// A finished part.
+/// The summary of a finished part.
 pub struct PartSummary {
     /// The shard as `I/N`.
     pub shard: String,
-    /// The number of its corpus files.
+    /// The number of corpus files in the shard.
     pub files: u64,
-    /// The number of its transcripts.
+    /// The number of transcripts in the shard.
     pub records: u64,
 }
 
-/// A shard at work.
+/// The run of a subject on one shard.
 struct ShardRun<'a, S> {
     request: &'a Request<'a>,
     subject: &'a S,
     shard: Shard,
     /// All files of the corpus, in their order.
     files: &'a [PathBuf],
-    /// The files of the shard.
+    /// The corpus restricted to the files of the shard.
     corpus: &'a Corpus,
     labels: Option<&'a LabelsFile>,
-    /// Set after a problem that rules out a part. Nothing more is measured then.
+    /// Set after a problem that rules out a part. Later transcripts are read and not replayed.
     hopeless: AtomicBool,
 }
 
-/// Runs a subject on one shard of the corpus files and writes the part. An existing part of the same request stays.
-pub(crate) fn write<S: Subject>(
+/// Runs a subject on one shard of the corpus files and writes the part, or returns an existing part of the same
+/// request.
+pub(crate) fn write_part<S: Subject>(
     request: &Request<'_>,
     shard: Shard,
     subject: &S,
@@ -58,7 +59,7 @@ pub(crate) fn write<S: Subject>(
     let out = request.out;
     let read = std::iter::once(request.corpus).chain(request.read.iter().copied());
     let read: Vec<&Path> = read.collect();
-    let _claim = claim_folder(out, [PART, RECORDS, NAMES], &read, request.host)?;
+    let _claim = claim_folder(out, [PART_FILE, RECORDS, NAMES], &read, request.host)?;
     let corpus = open(request.corpus)?;
     let own = corpus.shard(shard);
     let stamps = Stamps::from_corpus(&own);
@@ -96,22 +97,22 @@ pub(crate) fn write<S: Subject>(
         labels: labels.as_ref(),
         hopeless: AtomicBool::new(false),
     };
-    part.records = work.run(problems)?;
+    part.records = work.write_records(problems)?;
     stamps.check()?;
-    part.bytes = sizes(out);
+    part.bytes = part_file_sizes(out);
     let text = serde_json::to_string_pretty(&part)? + "\n";
-    write_text(&out.join(PART), &text)?;
+    write_text(&out.join(PART_FILE), &text)?;
     Ok(part_summary(&part, &own))
 }
 
 /// Returns the sizes of the files of a part, in bytes.
-fn sizes(out: &Path) -> BTreeMap<String, u64> {
+fn part_file_sizes(out: &Path) -> BTreeMap<String, u64> {
     let size = |name: &str| Some((name.to_owned(), out.join(name).metadata().ok()?.len()));
     [RECORDS, NAMES].into_iter().filter_map(size).collect()
 }
 
-/// Returns the part of this request, if the folder holds it. Refuses a folder that holds anything else, unless it may
-/// be overwritten.
+/// Returns the part of this request, if the folder holds it. Otherwise empties the folder, or returns an error if it
+/// holds anything else and must not be overwritten.
 fn existing_part(request: &Request<'_>, part: &PartManifest) -> RunResult<Option<PartManifest>> {
     let (out, force) = (request.out, request.output.folder.force);
     if !force {
@@ -122,15 +123,15 @@ fn existing_part(request: &Request<'_>, part: &PartManifest) -> RunResult<Option
         }
         // Files left by an interruption are not a result.
         let own = |name: &std::ffi::OsString| name == NAMES || name == RECORDS;
-        let unfinished = !out.join(PART).exists();
+        let unfinished = !out.join(PART_FILE).exists();
         let other = std::fs::read_dir(out)?
             .filter_map(|entry| Some(entry.ok()?.file_name()))
             .find(|name| !(unfinished && own(name)));
         if let Some(name) = other {
-            return Err(occupied(out, Path::new(&name), " and is not this part"));
+            return Err(occupied_by(out, Path::new(&name), " and is not this part"));
         }
     }
-    for name in [PART, RECORDS, NAMES] {
+    for name in [PART_FILE, RECORDS, NAMES] {
         match std::fs::remove_file(out.join(name)) {
             Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(e.into()),
             _ => {}
@@ -139,7 +140,7 @@ fn existing_part(request: &Request<'_>, part: &PartManifest) -> RunResult<Option
     Ok(None)
 }
 
-/// Writes the ids that labels and splits name. All shards read these files, and only the first writes the ids.
+/// Writes the ids in labels.csv and splits.csv. All shards read these files, and only the first writes the ids.
 fn write_names(
     out: &Path,
     corpus: &Corpus,
@@ -163,28 +164,28 @@ fn write_names(
     let splits = splits.map(|(id, place)| NamesLine::Split(id.into(), place.line));
     let mut file = LineWriter::create(&out.join(NAMES))?;
     for line in bad_labels.chain(bad_splits).chain(named).chain(splits) {
-        file.push(&serde_json::to_string(&line)?)?;
+        file.push_line(&serde_json::to_string(&line)?)?;
     }
     file.finish()
 }
 
 impl<S: Subject> ShardRun<'_, S> {
     /// Replays the shard, writes its records and returns their number. `problems` are those of labels.csv.
-    fn run(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
+    fn write_records(&self, mut problems: Vec<Problem>) -> RunResult<u64> {
         let mut file = LineWriter::create(&self.request.out.join(RECORDS))?;
-        self.pass(&mut file, &mut problems)?;
-        refuse_machine(&problems)?;
+        self.replay_files(&mut file, &mut problems)?;
+        fail_if_out_of_resources(&problems)?;
         if !self.request.select.skips() && !problems.is_empty() {
-            labels_first(&mut problems, self.corpus.labels_csv());
-            return Err(Code::Usage.error(listing(&problems)));
+            sort_label_problems_first(&mut problems, self.corpus.labels_csv());
+            return Err(Code::Usage.error(list_problems(&problems)));
         }
         let lines = file.lines;
         file.finish()?;
         Ok(lines)
     }
 
-    /// Reads the files of the shard once. Adds a line to `file` for each record, and its errors to `problems`.
-    fn pass(&self, file: &mut LineWriter, problems: &mut Vec<Problem>) -> RunResult {
+    /// Replays the files of the shard. Adds a line to `file` for each record, and its problems to `problems`.
+    fn replay_files(&self, file: &mut LineWriter, problems: &mut Vec<Problem>) -> RunResult {
         let fails = !self.request.select.skips();
         self.hopeless
             .store(fails && !problems.is_empty(), Ordering::Relaxed);
@@ -195,16 +196,16 @@ impl<S: Subject> ShardRun<'_, S> {
             entry: None,
             host: self.request.host,
         };
-        let finder = Finder {
+        let checker = RecordChecker {
             labels: self.labels,
-            wanted: &wanted,
-            full: &AtomicBool::new(false),
+            request: &wanted,
+            is_full: &AtomicBool::new(false),
             refuses: &|transcript| self.subject.refuses(transcript),
         };
         let mut written = Ok(());
         let pass = watched(wanted.host, "replaying", |watch| {
             let line = |entry, raw| {
-                self.line(finder.find(entry, raw, |entry, case| {
+                self.format_record(checker.check_record(entry, raw, |entry, case| {
                     let idle = self.is_sealed(case) || self.hopeless.load(Ordering::Relaxed);
                     let say = || self.subject.compute(&entry.transcript, watch.cancel);
                     (!idle).then(say).transpose()
@@ -218,7 +219,7 @@ impl<S: Subject> ShardRun<'_, S> {
                     text
                 });
                 match taken {
-                    Ok(text) => written = text.and_then(|text| file.push(&text)),
+                    Ok(text) => written = text.and_then(|text| file.push_line(&text)),
                     Err(Interruption) => return ControlFlow::Break(()),
                 }
                 if written.is_err() {
@@ -243,15 +244,15 @@ impl<S: Subject> ShardRun<'_, S> {
         split.is_some_and(|sealed| case.split.as_deref() == Some(sealed))
     }
 
-    /// Formats a record as a line, and returns its problems.
-    fn line(
+    /// Formats a record as a line. Also returns its problems.
+    fn format_record(
         &self,
         found: FoundRecord<Result<Option<S::Reply>, Interruption>>,
     ) -> Result<(RunResult<String>, Vec<Problem>), Interruption> {
         let found = FoundRecord {
             case: found.case,
-            meant: found.meant,
-            seen: found.seen.transpose()?,
+            is_selected: found.is_selected,
+            look_result: found.look_result.transpose()?,
             problems: found.problems,
             bad: found.bad,
             digest: found.digest,

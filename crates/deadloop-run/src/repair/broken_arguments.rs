@@ -1,6 +1,6 @@
-//! Counts repairs of real arguments that are not JSON.
+//! Counts repairs of recorded arguments that are not JSON.
 //!
-//! The truth of such arguments is unknown. A repair passes if it is an object with the fields and types of other calls
+//! The intended arguments are unknown, so a repair passes if it is an object with the fields and types of other calls
 //! of the same tool.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,14 +15,14 @@ use deadloop_score::repairs::{ArgumentRow, write_arguments};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// The calls of a transcript: those with arguments that are not JSON, and the fields of the others.
+/// The calls of a transcript, split by whether their arguments are JSON.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BrokenCalls {
-    /// `meta.source`, or else the model.
+    /// The value of `meta.source`, or else the model.
     source: String,
-    /// The tool and the arguments of each call with arguments that are not JSON.
+    /// The tool and the arguments of each call whose arguments are not JSON.
     texts: Vec<(String, String)>,
-    /// The tool, and the names and types of the fields, of each other call.
+    /// The tool of each call whose arguments are a JSON object, with the names and types of the fields.
     fields: Vec<(String, Vec<(String, FieldType)>)>,
 }
 
@@ -33,8 +33,9 @@ impl BrokenCalls {
     }
 }
 
-/// Returns the calls of a transcript. Empty if the arguments are not meant to be JSON, or if the truth is known.
-pub(super) fn broken_of(transcript: &Transcript) -> BrokenCalls {
+/// Collects the calls of a transcript. Empty if the arguments are not meant to be JSON, or if the transcript has its
+/// truth in `meta.gold`.
+pub(super) fn find_broken_calls(transcript: &Transcript) -> BrokenCalls {
     let meta = |name: &str| transcript.meta.get(name).and_then(Json::as_str);
     let mut found = BrokenCalls {
         source: meta("source").unwrap_or(&transcript.model).to_owned(),
@@ -66,7 +67,7 @@ pub(super) fn broken_of(transcript: &Transcript) -> BrokenCalls {
 }
 
 deadloop_detect::words! {
-    /// The type of a field.
+    /// The JSON type of a field.
     enum FieldType {
         Null = "null",
         Boolean = "boolean",
@@ -90,15 +91,17 @@ impl FieldType {
     }
 }
 
-/// The fields of a tool's calls: the types of each field, and the fields that every call has.
+/// The fields of the valid calls of a tool.
 #[derive(Default)]
 struct CallShape {
+    /// The types that each field has.
     types: BTreeMap<String, BTreeSet<FieldType>>,
+    /// The fields that every call has. `None` before the first call.
     needed: Option<BTreeSet<String>>,
 }
 
 impl CallShape {
-    fn learn(&mut self, fields: &[(String, FieldType)]) {
+    fn add_call(&mut self, fields: &[(String, FieldType)]) {
         for (name, kind) in fields {
             self.types.entry(name.clone()).or_default().insert(*kind);
         }
@@ -109,7 +112,7 @@ impl CallShape {
         });
     }
 
-    fn holds(&self, value: &Json) -> bool {
+    fn matches(&self, value: &Json) -> bool {
         let Some(fields) = value.as_object() else {
             return false;
         };
@@ -123,7 +126,7 @@ impl CallShape {
     }
 }
 
-/// The counts of a variant on the broken arguments of a source.
+/// The counts of the results of a variant on the broken arguments of one source.
 #[derive(Clone, Copy, Default)]
 struct ArgumentCounts {
     broken: u64,
@@ -133,8 +136,8 @@ struct ArgumentCounts {
     errors: u64,
 }
 
-/// Writes `arguments.csv`: the broken arguments of each source, and the results of each listed variant in each check.
-/// Returns the total number of broken arguments.
+/// Writes `arguments.csv`, with the results of each variant on the broken arguments of each source. `ask` runs the
+/// program of the variant at an index. Returns the total number of broken arguments.
 ///
 /// # Errors
 /// Returns an error if the file cannot be written.
@@ -146,7 +149,7 @@ pub(super) fn write_broken(
 ) -> Result<u64, FileError> {
     let mut shapes: BTreeMap<&str, CallShape> = BTreeMap::new();
     for (tool, fields) in found.iter().flat_map(|broken| &broken.fields) {
-        shapes.entry(tool).or_default().learn(fields);
+        shapes.entry(tool).or_default().add_call(fields);
     }
     let mut counts: BTreeMap<(String, usize), ArgumentCounts> = BTreeMap::new();
     let reads = |variant: &Variant| variant.stream() == StreamKind::Arguments;
@@ -168,7 +171,7 @@ pub(super) fn write_broken(
                         let value = serde_json::from_str::<Json>(&given).ok();
                         counts.parsed += u64::from(value.is_some());
                         counts.objects += u64::from(value.as_ref().is_some_and(Json::is_object));
-                        let valid = value.is_some_and(|v| shape.is_some_and(|s| s.holds(&v)));
+                        let valid = value.is_some_and(|v| shape.is_some_and(|s| s.matches(&v)));
                         counts.valid += u64::from(valid);
                     }
                 }
@@ -192,7 +195,7 @@ pub(super) fn write_broken(
     Ok(all)
 }
 
-/// Returns the arguments that a variant makes of broken ones.
+/// Returns the arguments after repair by a variant. `ask` runs its program, if it is one.
 fn repair_arguments(
     variant: &Variant,
     tool: &str,

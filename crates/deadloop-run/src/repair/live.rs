@@ -1,8 +1,8 @@
-//! [`LiveRepair`]: repairs a stream as it arrives.
+//! [`LiveRepair`]: repairs a stream while it arrives.
 //!
-//! The answer passes through `think`, `tags` and `filter`, in that order, if the file names them. The name of a call
-//! passes through `names` and its arguments through `json`. The output is JSON lines. Each line is written as soon as
-//! it is certain.
+//! The answer passes through the repairers `think`, `tags` and `filter`, in this order, if the file names them. The
+//! name of a call passes through `names` and its arguments through `json`. The output is JSON lines, each written once
+//! it is final.
 
 use deadloop_detect::harness::Params;
 use deadloop_detect::{Event, TextChannel};
@@ -16,16 +16,16 @@ use deadloop_replay::repairers::{RepairGrid, RepairMethod};
 /// A repairer with its parameters.
 type RepairerChoice = (&'static Repairer, Params);
 
-/// Creates a machine for the answer of one stream. `None` if the repairer does not mend answers.
-fn stage((repairer, params): &RepairerChoice) -> Option<Box<dyn TextRepair>> {
+/// Creates the repairer of the answer of one stream. `None` if the repairer does not repair answers.
+fn answer_stage((repairer, params): &RepairerChoice) -> Option<Box<dyn TextRepair>> {
     match repairer.mends {
         RepairTarget::Answer(_) => repairer.text(params),
         _ => None,
     }
 }
 
-/// Lists the repairers that mend a live stream, for errors.
-fn expected() -> String {
+/// Lists the repairers that can repair a live stream, for error messages.
+fn live_names() -> String {
     let mut known: Vec<&Repairer> = REPAIRERS.to_vec();
     known.retain(|repairer| repairer.mends != RepairTarget::Nothing);
     known.sort_by_key(|repairer| repairer.mends);
@@ -36,8 +36,8 @@ fn expected() -> String {
     }
 }
 
-/// Returns the repairers that a stream in this format never reaches: repairers of events after a reconnect and, for
-/// plain text, repairers of calls.
+/// Returns the names of the repairers that have no effect on a stream in this format: repairers of events after a
+/// reconnect and, for plain text, repairers of calls.
 pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Vec<&'static str> {
     let of_calls = |mends| matches!(mends, RepairTarget::Name | RepairTarget::Arguments);
     let text = format == Some(StreamFormat::Text);
@@ -47,25 +47,26 @@ pub fn idle(repairers: &[&'static Repairer], format: Option<StreamFormat>) -> Ve
     idle.map(|repairer| repairer.name).collect()
 }
 
-/// A repair of one stream.
+/// The repair of one live stream.
 pub struct LiveRepair {
+    /// The repairers of the answer, in the order in which text passes through them.
     stages: Vec<Box<dyn TextRepair>>,
-    names: Option<RepairerChoice>,
-    json: Option<RepairerChoice>,
-    splits: bool,
-    /// All repairers of the file, even if they mend nothing here.
+    name_repairer: Option<RepairerChoice>,
+    arguments_repairer: Option<RepairerChoice>,
+    splits_thinking: bool,
+    /// All repairers of the file, including those without effect on a live stream.
     all: Vec<&'static Repairer>,
-    /// The tools of calls whose arguments were refused.
+    /// The tools of the calls whose arguments could not be repaired.
     refused: Vec<String>,
-    out: Vec<u8>,
+    output: Vec<u8>,
 }
 
 impl LiveRepair {
-    /// Reads the text of a file of repairers.
+    /// Parses a file of repairers.
     ///
     /// # Errors
-    /// Returns the mistake of the file, as `line: what`. Several variants of one repairer, and a program, are errors
-    /// too. A repairer of events is allowed, but idle in a text: see [`idle`].
+    /// Returns the mistake as `line: what`. Several variants of one repairer, and a program, are mistakes too. A
+    /// repairer of events is allowed, but has no effect on text: see [`idle`].
     pub fn parse(text: &str) -> Result<Self, String> {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all
@@ -75,66 +76,66 @@ impl LiveRepair {
             return Err(format!(
                 "1: {} mends no live text; expected {}",
                 other.name,
-                expected()
+                live_names()
             ));
         }
-        let (mut own, mut named) = (Vec::<RepairerChoice>::new(), Vec::new());
+        let (mut chosen, mut named) = (Vec::<RepairerChoice>::new(), Vec::new());
         for variant in &all {
             let RepairMethod::Of(repairer, params) = &variant.made else {
                 continue;
             };
             named.push(*repairer);
             if repairer.mends != RepairTarget::Nothing {
-                if own.iter().any(|(known, _)| known.name == repairer.name) {
+                if chosen.iter().any(|(known, _)| known.name == repairer.name) {
                     let name = repairer.name;
                     return Err(format!("1: several variants of {name}; expected one"));
                 }
-                own.push((repairer, params.clone()));
+                chosen.push((repairer, params.clone()));
             }
         }
-        if own.is_empty() {
-            let what = format!("1: replay mends events alone; expected {}", expected());
+        if chosen.is_empty() {
+            let what = format!("1: replay mends events alone; expected {}", live_names());
             return Err(what);
         }
-        own.sort_by_key(|(repairer, _)| repairer.mends);
-        let of = |mends: RepairTarget| own.iter().find(|(r, _)| r.mends == mends).cloned();
+        chosen.sort_by_key(|(repairer, _)| repairer.mends);
+        let of = |mends: RepairTarget| chosen.iter().find(|(r, _)| r.mends == mends).cloned();
         Ok(Self {
-            stages: own.iter().filter_map(stage).collect(),
-            names: of(RepairTarget::Name),
-            json: of(RepairTarget::Arguments),
-            splits: own
+            stages: chosen.iter().filter_map(answer_stage).collect(),
+            name_repairer: of(RepairTarget::Name),
+            arguments_repairer: of(RepairTarget::Arguments),
+            splits_thinking: chosen
                 .iter()
                 .any(|(repairer, _)| repairer.stream == StreamKind::Think),
             all: named,
             refused: Vec::new(),
-            out: Vec::new(),
+            output: Vec::new(),
         })
     }
 
-    /// Returns the repairers of the file.
+    /// Returns all repairers of the file.
     pub fn repairers(&self) -> &[&'static Repairer] {
         &self.all
     }
 
-    /// Returns the tools of the calls so far whose arguments were refused.
+    /// Returns the tools of the calls so far whose arguments could not be repaired.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }
 
-    /// Returns whether the repair separates thinking from the answer, so that the reader must not.
+    /// Returns whether a repairer separates thinking from the answer, so that the reader of the stream must not do so.
     pub fn splits(&self) -> bool {
-        self.splits
+        self.splits_thinking
     }
 
-    /// Adds the next event.
+    /// Repairs the next event of the stream.
     pub fn push(&mut self, event: &Event<'_>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
                 let given = self.pass_through(0, vec![MeaningPart::Text((*text).to_owned())]);
-                self.emit(given);
+                self.write_parts(given);
             }
             Event::Text(TextChannel::Reasoning, text) => {
-                self.line(&json!({"type": "reasoning", "text": text}));
+                self.write_line(&json!({"type": "reasoning", "text": text}));
             }
             Event::Call {
                 id,
@@ -148,10 +149,11 @@ impl LiveRepair {
                         meaning.map(|meaning| meaning.text).unwrap_or_default()
                     }
                 };
-                let name = mend(&self.names, name);
-                let text = mend(&self.json, &arguments.text());
+                let name = mend(&self.name_repairer, name);
+                let text = mend(&self.arguments_repairer, &arguments.text());
                 let whole = serde_json::from_str::<Json>(&text).ok();
-                // Nobody runs a call whose arguments were refused, or are null; they stay as they came.
+                // A call whose arguments are not JSON after repair, or are null, must not be run. Its arguments are
+                // written as they arrived.
                 let (kind, arguments) = match whole.filter(|whole| !whole.is_null()) {
                     Some(whole) => ("tool_call", whole),
                     None => ("refused_call", arguments.text().into()),
@@ -159,28 +161,30 @@ impl LiveRepair {
                 if kind == "refused_call" {
                     self.refused.push(name.clone());
                 }
-                self.line(&json!({"type": kind, "id": id, "name": name, "arguments": arguments}));
+                self.write_line(
+                    &json!({"type": kind, "id": id, "name": name, "arguments": arguments}),
+                );
             }
             _ => {}
         }
     }
 
-    /// Ends the stream and writes the rest.
+    /// Ends the stream and writes the text that repairers still hold.
     pub fn finish(&mut self) {
         for at in 0..self.stages.len() {
             let mut pieces = MeaningParts::default();
             self.stages[at].finish(&mut pieces);
             let given = self.pass_through(at + 1, pieces.take());
-            self.emit(given);
+            self.write_parts(given);
         }
     }
 
-    /// Returns the lines so far and clears them.
+    /// Returns the lines written so far, and clears them.
     pub fn take(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.out)
+        std::mem::take(&mut self.output)
     }
 
-    /// Passes parts through the stages from index `from` on, and returns the output.
+    /// Passes parts through the answer repairers from index `from` on, and returns the result.
     fn pass_through(&mut self, from: usize, mut parts: Vec<MeaningPart>) -> Vec<MeaningPart> {
         for stage in self.stages.iter_mut().skip(from) {
             let mut next = Vec::new();
@@ -199,9 +203,9 @@ impl LiveRepair {
         parts
     }
 
-    fn emit(&mut self, parts: Vec<MeaningPart>) {
+    fn write_parts(&mut self, parts: Vec<MeaningPart>) {
         for part in parts {
-            self.line(&match part {
+            self.write_line(&match part {
                 MeaningPart::Reasoning(text) => json!({"type": "reasoning", "text": text}),
                 MeaningPart::Text(text) => json!({"type": "answer", "text": text}),
                 MeaningPart::Action(action) => {
@@ -216,9 +220,9 @@ impl LiveRepair {
         }
     }
 
-    fn line(&mut self, value: &Json) {
-        self.out.extend_from_slice(value.to_string().as_bytes());
-        self.out.push(b'\n');
+    fn write_line(&mut self, value: &Json) {
+        self.output.extend_from_slice(value.to_string().as_bytes());
+        self.output.push(b'\n');
     }
 }
 

@@ -1,11 +1,11 @@
-//! [`repair`]: repairers over a corpus of streams with known truth.
+//! [`repair`]: measures repairers on a corpus of streams with known truth.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a variant on a stream: result and verdict | `variant_programs` |
-//! | real arguments that are not JSON | `broken_arguments` |
-//! | a live stream, repaired as it arrives | `live` |
-//! | a repairer explained step by step | `steps` |
+//! | the repair of a stream by a variant, and its verdict | `variant_programs` |
+//! | recorded arguments that are not JSON | `broken_arguments` |
+//! | repair of a live stream | `live` |
+//! | an explanation of a repairer, step by step | `steps` |
 
 use std::path::PathBuf;
 
@@ -21,8 +21,8 @@ mod variant_programs;
 
 use broken_arguments::{BrokenCalls, write_broken};
 pub use live::{LiveRepair, idle};
-pub(crate) use steps::{lines as step_lines, steps};
-use variant_programs::{VariantPrograms, mend};
+pub(crate) use steps::{explain_steps, format_steps};
+use variant_programs::{VariantPrograms, mend_and_judge};
 
 use crate::failure::{Code, RunResult};
 use crate::folder::answer::FolderAnswer;
@@ -54,20 +54,20 @@ options! {
     }
 }
 
-/// The result of repairers on a corpus.
+/// The counts of a measurement of repairers on a corpus.
 struct RepairRun {
-    /// The variants, in the order of tables.
+    /// The variants of repairers, in the order of tables.
     variants: Vec<Variant>,
     /// The number of streams with a known truth.
     streams: u64,
-    /// The counts.
+    /// The counts of verdicts.
     scored: ScoredRepairs,
     /// The number of recorded calls whose arguments are not JSON.
     broken: u64,
 }
 
-/// Runs every variant of the grid on every stream with a known truth, judges the results, and leaves the tables and the
-/// report.
+/// Repairs every stream of known truth with every variant of the grid, judges the results, and writes the tables and
+/// the report.
 ///
 /// # Errors
 /// Returns an error if the grid is invalid, the corpus is not whole, nothing in it can be repaired, the folder holds
@@ -103,11 +103,11 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<FolderAnswe
                 "{}: no stream in it whose truth is known, and no arguments that are no JSON; make some with deadloop synth (kind = \"fault\")",
                 request.corpus.display()
             );
-            return Err(run.given_up(Code::TooLittle.error(what)));
+            return Err(run.give_up(Code::TooLittle.error(what)));
         }
         let dir = run.folder.path();
         write_repairs(dir, repair_rows(&work.variants, &outcomes, &cases), request.output.folder.csv)?;
-        let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.ask(at, asked))?;
+        let broken = write_broken(dir, &calls, &work.variants, |at, asked| work.run(at, asked))?;
         if refused > 0 {
             let why = "parameters that are impossible together";
             run.manifest.refused.insert(why.to_owned(), refused as u64);
@@ -119,8 +119,8 @@ pub fn repair(options: &RepairOptions, host: &dyn Host) -> RunResult<FolderAnswe
             variants: work.variants,
             broken,
         };
-        run.sum_up(tables::summary(&done));
-        let text = tables::text(&done, &run.manifest.summary);
+        run.sum_up(tables::summary_json(&done));
+        let text = tables::format_text(&done, &run.manifest.summary);
         run.finish(Ok(()), text, host)
     })
 }

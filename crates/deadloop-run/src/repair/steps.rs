@@ -1,4 +1,4 @@
-//! Explains a repairer step by step: each output with its char, and the verdict.
+//! Explains repairers step by step, with each output and the verdict.
 
 use deadloop_corpus::Transcript;
 use deadloop_repair::meaning::{Action, MeaningPart, MeaningParts};
@@ -6,15 +6,15 @@ use deadloop_replay::repairers::{ArrivedStream, RepairGrid, RepairMethod, Varian
 use deadloop_score::repairs::{KnownStream, before_and_gold};
 use serde_json::{Value as Json, json};
 
-use super::mend;
+use super::mend_and_judge;
 use crate::visible::visible;
 
-/// Returns the steps of every variant of a file that reads the stream of a transcript, as JSON.
+/// Returns, as JSON, the steps of each variant of a file that reads the kind of stream of `transcript`.
 ///
 /// # Errors
-/// Returns the error of the file as `line: what`. A transcript whose truth is not known or cannot be read is an error
-/// too.
-pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
+/// Returns the mistake of the file as `line: what`, or an error if the truth of the transcript is unknown or
+/// unreadable.
+pub(crate) fn explain_steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, String> {
     let grid = RepairGrid::parse(text).map_err(|e| e.to_string())?;
     let stream = KnownStream::from_transcript(transcript).map_err(|e| e.to_string())?;
     let stream = stream.ok_or(
@@ -24,7 +24,7 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
         let RepairMethod::Of(..) = &variant.made else {
             return None;
         };
-        let came = mend(variant, &stream, || Err("no program is asked".into()))?;
+        let came = mend_and_judge(variant, &stream, || Err("no program is asked".into()))?;
         let (before, gold) = before_and_gold(variant, &stream);
         Some(json!({
             "variant": variant.name,
@@ -55,37 +55,37 @@ pub(crate) fn steps(text: &str, transcript: &Transcript) -> Result<Vec<Json>, St
     }
 }
 
-/// Returns the outputs, each with the number of chars read by then. Text that passes char by char is one step.
+/// Returns each output with the number of chars read by then. Text that passes char by char is one step.
 fn output_steps(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
     let (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) =
         (&variant.made, &stream.arrived)
     else {
         return Vec::new();
     };
-    let Some(mut machine) = repairer.text(params) else {
+    let Some(mut repair) = repairer.text(params) else {
         return Vec::new();
     };
     let (mut pieces, mut steps, mut read) =
         (MeaningParts::default(), Vec::<RepairStep>::new(), 0_u64);
     for c in text.chars() {
-        machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
+        repair.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
-        add(&mut steps, pieces.take(), read);
+        add_steps(&mut steps, pieces.take(), read);
     }
-    machine.finish(&mut pieces);
-    add(&mut steps, pieces.take(), read + 1);
+    repair.finish(&mut pieces);
+    add_steps(&mut steps, pieces.take(), read + 1);
     let told = steps.into_iter().map(|step| {
-        let after = if step.to > read {
+        let after = if step.chars_read > read {
             "the end".into()
         } else {
-            Json::from(step.to)
+            Json::from(step.chars_read)
         };
         json!({"after": after, "gives": step.kind, "what": step.what})
     });
     told.collect()
 }
 
-/// Formats an action as a line: its name and number, its fields, its content.
+/// Formats an action as a line of its name, number, fields and content.
 fn format_action(action: &Action) -> String {
     let number = action
         .number
@@ -108,14 +108,15 @@ fn format_action(action: &Action) -> String {
     format!("{}{number}{fields}{content}", action.name)
 }
 
+/// A run of output of one kind.
 struct RepairStep {
-    /// The number of chars that had been read at the end of the step.
-    to: u64,
+    /// The number of chars read at the end of the step.
+    chars_read: u64,
     kind: &'static str,
     what: String,
 }
 
-fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
+fn add_steps(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
     for part in parts {
         let (kind, what) = match part {
             MeaningPart::Text(text) => ("text", text),
@@ -123,13 +124,13 @@ fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
             MeaningPart::Action(action) => ("action", format_action(&action)),
         };
         match steps.last_mut() {
-            // The text passed at once, so it belongs to the same step.
-            Some(step) if step.kind == kind && kind != "action" && step.to + 1 >= read => {
+            // The text passed without delay, so it belongs to the same step.
+            Some(step) if step.kind == kind && kind != "action" && step.chars_read + 1 >= read => {
                 step.what.push_str(&what);
-                step.to = read;
+                step.chars_read = read;
             }
             _ => steps.push(RepairStep {
-                to: read,
+                chars_read: read,
                 kind,
                 what,
             }),
@@ -137,14 +138,14 @@ fn add(steps: &mut Vec<RepairStep>, parts: Vec<MeaningPart>, read: u64) {
     }
 }
 
-/// Formats a text between quotes on one line: line ends as `↵`, control chars escaped.
+/// Formats a text in quotes on one line, with line ends as `↵` and control chars escaped.
 fn quote_text(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(visible).collect();
     format!("“{}”", lines.join("↵"))
 }
 
 /// Formats the steps as lines for the terminal.
-pub(crate) fn lines(explained: &[Json]) -> String {
+pub(crate) fn format_steps(explained: &[Json]) -> String {
     let mut all = Vec::new();
     for one in explained {
         let text = |name: &str| one[name].as_str().unwrap_or("").to_owned();

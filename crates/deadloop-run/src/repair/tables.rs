@@ -1,4 +1,4 @@
-//! The two tables of repairers.
+//! The two summary tables of repairers.
 
 use deadloop_replay::repairers::Variant;
 use deadloop_score::repairs::{ALL_FAULTS, BestRepair, INTACT, RepairScore, RepairVerdict};
@@ -8,12 +8,13 @@ use super::RepairRun;
 use crate::layout::{TextDocument, with_summary_tables};
 use crate::words::count;
 
-/// Returns the scores of the first table: presets, programs, the unchanged stream and the best variant of each repairer.
+/// Returns the scores of the first table, which lists presets, programs, the unchanged stream and the best variant of
+/// each repairer.
 fn variant_scores(done: &RepairRun) -> Vec<&RepairScore> {
-    let own = |one: &BestRepair| {
+    let own = |best: &BestRepair| {
         let is_shown = |at: usize| {
             let variant = &done.variants[at];
-            variant.repairer() == one.repairer && (variant.shown || one.variant == Some(at))
+            variant.repairer() == best.repairer && (variant.shown || best.variant == Some(at))
         };
         let shown = (0..done.variants.len()).filter(|at| is_shown(*at));
         let shown = shown.filter_map(|at| done.scored.total(at));
@@ -22,20 +23,20 @@ fn variant_scores(done: &RepairRun) -> Vec<&RepairScore> {
     done.scored.best.iter().flat_map(own).collect()
 }
 
-/// Returns the scores of the second table: the best variant of each repairer by fault.
+/// Returns the scores of the second table, which lists the best variant of each repairer for each fault.
 fn fault_scores(done: &RepairRun) -> Vec<&RepairScore> {
-    let own = |one: &BestRepair| {
+    let own = |best: &BestRepair| {
         let scores = done.scored.scores.iter();
         let is_own = |score: &&RepairScore| {
-            one.variant == Some(score.variant) && ![ALL_FAULTS, INTACT].contains(&&*score.fault)
+            best.variant == Some(score.variant) && ![ALL_FAULTS, INTACT].contains(&&*score.fault)
         };
         scores.filter(is_own).collect::<Vec<_>>()
     };
     done.scored.best.iter().flat_map(own).collect()
 }
 
-/// Returns the result as JSON.
-pub(super) fn summary(done: &RepairRun) -> Value {
+/// Returns the summary of a measurement as JSON.
+pub(super) fn summary_json(done: &RepairRun) -> Value {
     let row = |score: &&RepairScore| {
         let variant = &done.variants[score.variant];
         let mut row = json!({
@@ -49,9 +50,9 @@ pub(super) fn summary(done: &RepairRun) -> Value {
         row["waits"] = json!(score.silence);
         row
     };
-    let best = |one: &BestRepair| {
-        let name = one.variant.map(|at| done.variants[at].name.as_str());
-        json!({"repairer": one.repairer, "variant": name})
+    let best = |best: &BestRepair| {
+        let name = best.variant.map(|at| done.variants[at].name.as_str());
+        json!({"repairer": best.repairer, "variant": name})
     };
     json!({
         "streams": done.streams, "broken_arguments": done.broken, "variants": done.variants.len(),
@@ -61,8 +62,8 @@ pub(super) fn summary(done: &RepairRun) -> Value {
     })
 }
 
-/// Returns the result as text. `summary` is that of [`summary`].
-pub(super) fn text(done: &RepairRun, summary: &Map<String, Value>) -> TextDocument {
+/// Formats a measurement as text. `summary` is the value returned by [`summary_json`].
+pub(super) fn format_text(done: &RepairRun, summary: &Map<String, Value>) -> TextDocument {
     let (streams, variants) = (count(done.streams), done.variants.len());
     let mut text = TextDocument::default().lines(format!("{streams} streams, {variants} variants"));
     if done.broken > 0 {
@@ -77,7 +78,7 @@ pub(super) fn text(done: &RepairRun, summary: &Map<String, Value>) -> TextDocume
     with_summary_tables(text, summary).lines(format!("\n{}", best_sentence(done)))
 }
 
-/// Names the variant of each repairer that does no harm and recovers most.
+/// Formats a sentence that names, for each repairer, the variant that recovers most without harm.
 fn best_sentence(done: &RepairRun) -> String {
     let named = |variant: &Variant| {
         if variant.shown {
@@ -87,15 +88,15 @@ fn best_sentence(done: &RepairRun) -> String {
         }
     };
     let (mut found, mut none) = (Vec::new(), Vec::new());
-    for one in &done.scored.best {
-        match one.variant.and_then(|at| done.scored.total(at)) {
+    for best in &done.scored.best {
+        match best.variant.and_then(|at| done.scored.total(at)) {
             Some(score) => found.push(format!(
                 "{} {} of {}",
                 named(&done.variants[score.variant]),
                 count(score.tally.count(RepairVerdict::Recovered)),
                 count(score.tally.damaged())
             )),
-            None => none.push(one.repairer.as_str()),
+            None => none.push(best.repairer.as_str()),
         }
     }
     let none = match none.as_slice() {

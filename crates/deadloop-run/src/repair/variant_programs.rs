@@ -1,4 +1,4 @@
-//! The variants of a run with their programs: repair and verdict.
+//! [`VariantPrograms`]: the variants of repairers, run on streams and judged.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,21 +11,21 @@ use deadloop_score::repairs::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::broken_arguments::{BrokenCalls, broken_of};
+use super::broken_arguments::{BrokenCalls, find_broken_calls};
 use crate::failure::RunResult;
 use crate::host::Host;
 use crate::replay::programs::start_failure;
 
-/// The variants and their running programs.
+/// The variants of a measurement, with their running programs.
 pub(super) struct VariantPrograms {
     /// The variants, in the order of tables.
     pub(super) variants: Vec<Variant>,
-    /// The running program of each variant. `None` for deadloop's own repairers.
+    /// The running program of each variant. `None` for a built-in repairer.
     menders: Vec<Option<Mender>>,
 }
 
 impl VariantPrograms {
-    /// Starts the programs of variants.
+    /// Starts the programs of all variants that are programs.
     pub(super) fn start(variants: Vec<Variant>, host: &dyn Host) -> RunResult<Self> {
         let start = |variant: &Variant| {
             let RepairMethod::Program(program, _) = &variant.made else {
@@ -45,17 +45,17 @@ impl VariantPrograms {
     ///
     /// # Errors
     /// Returns an error if the program failed, or if the variant is not a program.
-    pub(super) fn ask(&self, at: usize, transcript: &Transcript) -> Result<MenderAnswer, String> {
+    pub(super) fn run(&self, at: usize, transcript: &Transcript) -> Result<MenderAnswer, String> {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
         // A stop is handled between two transcripts. A program that hangs ends by its timeout.
         mender.mend(&question(transcript), &AtomicBool::new(false))
     }
 
-    /// Repairs a stream with every variant and judges the results.
+    /// Repairs a stream with every variant that reads its kind, and judges the results.
     fn judge_variants(&self, transcript: &Transcript, stream: &KnownStream) -> StreamVerdicts {
         let each = (0..self.variants.len()).filter_map(|at| {
-            let came = mend(&self.variants[at], stream, || self.ask(at, transcript))?;
+            let came = mend_and_judge(&self.variants[at], stream, || self.run(at, transcript))?;
             Some(VariantVerdict {
                 variant: at,
                 verdict: came.verdict,
@@ -72,12 +72,12 @@ impl VariantPrograms {
     }
 }
 
-/// The verdicts on a transcript, and its calls.
+/// The result for one transcript: verdicts on its stream, and its calls.
 #[derive(Serialize, Deserialize)]
 pub(super) struct RepairAnswer {
-    /// The verdicts, if the truth is known.
+    /// The verdicts on the repaired stream, if its truth is known.
     pub(super) stream: Option<StreamVerdicts>,
-    /// The calls of the transcript.
+    /// The recorded calls of the transcript.
     pub(super) calls: BrokenCalls,
 }
 
@@ -106,19 +106,19 @@ impl Subject for VariantPrograms {
         let stream = KnownStream::from_transcript(transcript).ok().flatten();
         Ok(RepairAnswer {
             stream: stream.map(|stream| self.judge_variants(transcript, &stream)),
-            calls: broken_of(transcript),
+            calls: find_broken_calls(transcript),
         })
     }
 
-    /// Returns whether every variant has a verdict. A variant without a verdict has failed.
-    fn is_whole(&self, said: &RepairAnswer) -> bool {
-        let mut fares = said.stream.iter().flat_map(|stream| &stream.came);
-        fares.all(|fare| fare.verdict.is_some())
+    /// Returns whether every variant has a verdict. A variant that failed has none.
+    fn is_whole(&self, reply: &RepairAnswer) -> bool {
+        let mut verdicts = reply.stream.iter().flat_map(|stream| &stream.came);
+        verdicts.all(|verdict| verdict.verdict.is_some())
     }
 
-    fn fits(&self, said: &RepairAnswer) -> bool {
-        let mut streams = said.stream.iter();
-        streams.all(|s| s.came.iter().all(|fare| fare.variant < self.variants.len()))
+    fn fits(&self, reply: &RepairAnswer) -> bool {
+        let mut streams = reply.stream.iter();
+        streams.all(|s| s.came.iter().all(|v| v.variant < self.variants.len()))
     }
 
     fn is_slow(&self) -> bool {
@@ -126,9 +126,9 @@ impl Subject for VariantPrograms {
     }
 }
 
-/// Repairs a stream with a variant and judges the result. `ask` runs its program, if it is one. `None` if the variant
-/// does not read such streams.
-pub(super) fn mend(
+/// Repairs a stream with a variant and judges the result. `ask` runs the variant if it is a program. `None` if the
+/// variant does not read this kind of stream.
+pub(super) fn mend_and_judge(
     variant: &Variant,
     stream: &KnownStream,
     ask: impl FnOnce() -> Result<MenderAnswer, String>,

@@ -1,4 +1,4 @@
-//! [`replay`]: one setting or several over a corpus, scored.
+//! [`replay`]: replays settings over a corpus and scores them.
 
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ options! {
     }
 }
 
-/// Replays settings over a corpus, scores them, and leaves the tables and the report.
+/// Replays settings over a corpus, scores them, and writes the tables and the report.
 ///
 /// # Errors
 /// Returns an error if settings are bad or switched off, the corpus is not whole, nothing is selected, the folder holds
@@ -51,7 +51,7 @@ options! {
 pub fn replay(options: &ReplayOptions, host: &dyn Host) -> RunResult<FolderAnswer> {
     let reader = SettingsReader::of_folder(&options.output.folder, host);
     let named = reader.named(&options.settings, options.presets, &options.judge)?;
-    refuse_off(&named)?;
+    fail_if_all_guards_off(&named)?;
     let mut plan = Plan::default();
     let cells: Vec<usize> = named.iter().map(|(_, s)| plan.add_settings(s)).collect();
     let input = |(name, s): &NamedSettings| format!("{name} {}", s.id());
@@ -89,7 +89,7 @@ pub fn replay(options: &ReplayOptions, host: &dyn Host) -> RunResult<FolderAnswe
         }
         .write(&done)?;
         let (text, json) = summary(&done, &evidence, &named, &cells);
-        let worth_explaining = worth_explaining(&done, &evidence, cells[0]);
+        let worth_explaining = pick_example(&done, &evidence, cells[0]);
         done.run.sum_up(json);
         done.note(scored, means);
         Ok(FolderAnswer {
@@ -99,8 +99,8 @@ pub fn replay(options: &ReplayOptions, host: &dyn Host) -> RunResult<FolderAnswe
     })
 }
 
-/// Returns a transcript worth explaining: a wrong alarm of the first setting, else a miss, else a hit.
-fn worth_explaining(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
+/// Returns the id of a transcript worth explaining: a wrong alarm of the setting `cell`, else a miss, else a hit.
+fn pick_example(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> Option<String> {
     const WANTED: [Verdict; 3] = [Verdict::FalseAlarm, Verdict::Miss, Verdict::Hit];
     let mut first = [const { None }; WANTED.len()];
     evidence.each_judged(cell, &evidence.every(), &done.judge, |_, case, outcome| {
@@ -113,8 +113,8 @@ fn worth_explaining(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) 
     first.into_iter().flatten().next()
 }
 
-/// Refuses settings in which every guard is off.
-fn refuse_off(named: &[NamedSettings]) -> RunResult {
+/// Returns an error if every guard of a setting is switched off.
+fn fail_if_all_guards_off(named: &[NamedSettings]) -> RunResult {
     for (name, settings) in named {
         if settings.is_off() {
             let what = format!("{name}: every guard is switched off: nothing can alarm");
@@ -124,7 +124,7 @@ fn refuse_off(named: &[NamedSettings]) -> RunResult {
     Ok(())
 }
 
-/// Records in the folder of a choice that its settings were scored on the sealed split.
+/// Records, in the folder of each chosen setting, that it was scored on the sealed split.
 fn count_openings(options: &ReplayOptions, done: &ReplayRun, host: &dyn Host) -> RunResult {
     let sealed = |case: &Case| case.split.as_deref() == Some(SEALED);
     if !done.run.surveyed.cases.any(sealed) {

@@ -1,4 +1,4 @@
-//! A replay of a plan in memory, without a result folder.
+//! Replays a plan in memory, without a result folder.
 
 use std::num::NonZeroU64;
 
@@ -8,9 +8,9 @@ use crate::corpus::survey::{CorpusSurvey, SurveyRequest, survey};
 use crate::failure::{Code, RunResult};
 use crate::host::watched;
 use crate::replay::programs;
-use crate::replay::subject_run::failed;
+use crate::replay::subject_run::run_failure;
 
-/// Replays a plan over the selected transcripts of a corpus. With `skips`, bad lines are left out.
+/// Replays a plan over the selected transcripts of a corpus. If `skips`, bad lines are left out.
 pub(crate) fn replay_in_memory(
     wanted: SurveyRequest<'_>,
     plan: &Plan,
@@ -18,7 +18,7 @@ pub(crate) fn replay_in_memory(
     chunks: Option<NonZeroU64>,
 ) -> RunResult<(CorpusSurvey, Vec<Record>)> {
     let host = wanted.host;
-    let programs = &programs::start(plan, host)?;
+    let programs = &programs::start_programs(plan, host)?;
     let surveyed = survey(wanted)?;
     surveyed.accept(skips, host)?;
     let job = Job {
@@ -32,9 +32,9 @@ pub(crate) fn replay_in_memory(
     };
     let ran = watched(host, "replaying", |watch| run(&job, None, watch));
     let ran = ran.map_err(|error| match error {
-        // There is no journal from which the same command would go on.
+        // There is no journal to resume from.
         RunError::Interrupted { .. } => Code::Interrupted.because(error),
-        error => failed(error),
+        error => run_failure(error),
     })?;
     programs::tell_errors(&ran.records, host);
     Ok((surveyed, ran.records))

@@ -1,4 +1,4 @@
-//! [`replay`]: settings over a corpus, into a result folder. [`replay_plan`] replays any plan.
+//! [`replay`]: replays settings over a corpus into a result folder. [`replay_plan`] replays any plan.
 
 mod command;
 pub(crate) mod in_memory;
@@ -36,20 +36,20 @@ use crate::replay::notice::noticed_faults;
 use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
 use crate::replay::subject_run::{AnsweredRun, OpenRun};
-use crate::replay::units::of_choice_first;
+use crate::replay::units::chosen_unit_first;
 
 /// The outcome of a request.
 pub enum RunOutcome<R> {
-    /// The folder holds the result of the same request already.
+    /// The folder already holds the result of the same request.
     Already(Folder, Box<Manifest>),
-    /// The part of one shard was written, or existed already.
+    /// The part of a shard was written, or existed already.
     Part(PartSummary),
     /// The request was carried out.
     Ran(Box<R>),
 }
 
 impl<R> RunOutcome<R> {
-    /// Returns the answer of a finished command. `finish` ends a run that was carried out.
+    /// Converts the outcome into the answer of a command. `finish` ends a run that was carried out.
     ///
     /// # Errors
     /// Returns the errors of `finish`.
@@ -60,7 +60,7 @@ impl<R> RunOutcome<R> {
     ) -> RunResult<FolderAnswer> {
         match self {
             Self::Already(folder, manifest) => {
-                FolderAnswer::earlier(&folder, manifest, request.host)
+                FolderAnswer::from_earlier_run(&folder, manifest, request.host)
             }
             Self::Part(part) => {
                 let content = FolderContent::Part(part);
@@ -70,15 +70,15 @@ impl<R> RunOutcome<R> {
         }
     }
 
-    /// Applies `make` to a finished run.
+    /// Applies `f` to a run that was carried out.
     ///
     /// # Errors
-    /// Returns the errors of `make`.
-    pub(crate) fn then<T>(self, make: impl FnOnce(R) -> RunResult<T>) -> RunResult<RunOutcome<T>> {
+    /// Returns the errors of `f`.
+    pub(crate) fn try_map<T>(self, f: impl FnOnce(R) -> RunResult<T>) -> RunResult<RunOutcome<T>> {
         Ok(match self {
             Self::Already(folder, manifest) => RunOutcome::Already(folder, manifest),
             Self::Part(part) => RunOutcome::Part(part),
-            Self::Ran(run) => RunOutcome::Ran(Box::new(make(*run)?)),
+            Self::Ran(run) => RunOutcome::Ran(Box::new(f(*run)?)),
         })
     }
 }
@@ -87,20 +87,20 @@ impl<R> RunOutcome<R> {
 pub struct ReplayRun {
     /// The folder, the surveyed corpus and the manifest.
     pub run: AnsweredRun<PackedCases>,
-    /// The records of every setting, one for each transcript.
+    /// The recorded decisions of all settings, one record for each transcript.
     pub records: PackedRecords,
     /// The options for judging alarms.
     pub judge: JudgeOptions,
-    /// The units of the score tables, the unit of choice first.
+    /// The units of the score tables, first the unit in which settings are chosen.
     units: Vec<Unit>,
-    /// The cost of errors.
+    /// The cost of a wrong alarm, and the loop rate in production.
     pub worth: Stakes,
-    /// The failure if the detectors failed on every transcript, so that nothing could be scored.
+    /// The failure if detectors failed on every transcript, so that nothing can be scored.
     failed: Option<Failure>,
 }
 
 /// Checks the request and the folder, reads the corpus and replays it through the plan. `current` is the setting in
-/// use, which may state production's loop rate.
+/// use, which may state the loop rate in production.
 ///
 /// # Errors
 /// Returns an error if the corpus is not whole, nothing is selected, the folder holds another result, a program
@@ -110,7 +110,7 @@ pub fn replay_plan(
     plan: &Plan,
     current: &Settings,
 ) -> RunResult<RunOutcome<ReplayRun>> {
-    let start = || programs::start(plan, request.host);
+    let start = || programs::start_programs(plan, request.host);
     let chunks = request.judging.chunks;
     if let Some(shard) = request.output.folder.shard {
         let guards = |programs| PlanGuards {
@@ -118,12 +118,12 @@ pub fn replay_plan(
             programs,
             chunks,
         };
-        return merge::write(request, shard, &guards(&start()?)).map(RunOutcome::Part);
+        return merge::write_part(request, shard, &guards(&start()?)).map(RunOutcome::Part);
     }
-    let look = |entry: &Entry, _: &Case| own_limits::own_limit(entry);
+    let look = |entry: &Entry, _: &Case| own_limits::recorded_limit(entry);
     let (mut opened, limits) = OpenRun::open(request, plan.fingerprint(), &|_| None, look)?;
     let cases: &mut PackedCases = &mut opened.surveyed.cases;
-    alter(cases, plan);
+    apply_noticed_faults(cases, plan);
     let judge = request.judging.options_for(cases)?;
     if request.unit.is_some_and(|unit| unit != judge.unit) {
         let unit = judge.unit;
@@ -146,16 +146,16 @@ pub fn replay_plan(
         records.push(&said);
     };
     let more = vec![format!("{judge:?} {worth:?} {chunks:?}")];
-    opened.ask(&guards, more, &mut keep)?.then(|mut run| {
-        for remark in own_limits::remarks(current, &limits) {
+    opened.ask(&guards, more, &mut keep)?.try_map(|mut run| {
+        for remark in own_limits::limit_remarks(current, &limits) {
             request.host.notify(&remark);
         }
-        errors.report(request.host);
-        describe(&mut run.manifest, plan, (judge, worth));
+        errors.notify_host(request.host);
+        fill_manifest(&mut run.manifest, plan, (judge, worth));
         run.manifest.chunks = chunks.map(u64::from);
         Ok(ReplayRun {
-            units: of_choice_first(&run.surveyed.cases, judge.unit),
-            failed: errors.on_all().map(|what| Code::Unexpected.error(what)),
+            units: chosen_unit_first(&run.surveyed.cases, judge.unit),
+            failed: errors.total_failure().map(|e| Code::Unexpected.error(e)),
             run,
             records,
             judge,
@@ -164,16 +164,16 @@ pub fn replay_plan(
     })
 }
 
-/// Makes faults the truth for detectors that notice them.
-fn alter(cases: &mut PackedCases, plan: &Plan) {
+/// Makes fault labels the truth for detectors that notice faults.
+fn apply_noticed_faults(cases: &mut PackedCases, plan: &Plan) {
     if let Some(kinds) = noticed_faults(cases, plan) {
         cases.alter(|case| case.notice(&kinds));
     }
 }
 
-/// Adds the fields of guards to a manifest.
-fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
-    manifest.detectors = merge::versions();
+/// Fills the fields of a manifest that concern guards.
+fn fill_manifest(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
+    manifest.detectors = merge::detector_versions();
     manifest.judge = judge;
     manifest.worth = worth;
     manifest.cells = plan.cells() as u64;
@@ -185,7 +185,7 @@ fn describe(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions,
 }
 
 impl ReplayRun {
-    /// Returns the labels and records in packed form, for tables that are made case by case.
+    /// Returns the labels and records in packed form, for tables that are computed case by case.
     ///
     /// # Errors
     /// Returns an error if `plan` is not that of the run.
@@ -193,15 +193,16 @@ impl ReplayRun {
         PackedEvidence::new(plan, &self.run.surveyed.cases, &self.records)
     }
 
-    /// Returns the cases and records in plain form, one of each for each transcript. Plain records are quicker to
-    /// read repeatedly and take some kilobytes each.
+    /// Returns the cases and records in plain form, one of each for each transcript. Plain records take some kilobytes
+    /// each and are quicker to read repeatedly.
     pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
         let cases = self.run.surveyed.cases.unpacked();
         let records = unpacked(&cases, &self.records, plan);
         (cases, records)
     }
 
-    /// Writes the scores of every cell, and of the reported ones by slices of the corpus and each `--by` field.
+    /// Writes the scores of every cell, and the scores and outcomes of the `reported` cells by slices of the corpus and
+    /// by each `--by` field.
     pub fn score(
         &self,
         evidence: &impl AnyEvidence,
@@ -231,7 +232,7 @@ impl ReplayRun {
         Ok(scored)
     }
 
-    /// Returns the means over models of some settings.
+    /// Returns the means over models of the metrics of some cells.
     pub fn means(&self, evidence: &impl AnyEvidence, cells: &[usize]) -> MacroMeans {
         let means = |cell: &usize| {
             let means = macro_means(evidence, *cell, &self.judge, &self.worth);
@@ -240,13 +241,13 @@ impl ReplayRun {
         cells.iter().map(means).collect()
     }
 
-    /// Records in the manifest what the tables left out, and the means over models.
+    /// Records in the manifest the models that the tables left out, and the means over models.
     pub fn note(&mut self, scored: ScoringResult, means: MacroMeans) {
         self.run.manifest.models_left_out = scored.left_out;
         self.run.manifest.macro_means = means;
     }
 
-    /// Ends the run as [`AnsweredRun::finish`] does.
+    /// Ends the run like [`AnsweredRun::finish`].
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
@@ -259,13 +260,13 @@ impl ReplayRun {
         let Self {
             mut run, failed, ..
         } = self;
-        // The report reads the files, so the cases are freed first.
+        // The report reads only files, so the cases are freed first.
         run.surveyed.cases = PackedCases::default();
         run.finish(result.and(failed.map_or(Ok(()), Err)), text, host)
     }
 }
 
-/// The mean of each metric over models, by setting.
+/// The mean of each metric over models, by setting id and metric name.
 pub type MacroMeans = BTreeMap<String, BTreeMap<String, f64>>;
 
 /// Adds a name for a cell to the manifest. A cell may have several names.

@@ -1,7 +1,7 @@
-//! The transcripts that a report opens: wrong alarms, misses, late hits.
+//! The transcripts that a report shows in full: wrong alarms, misses and late hits.
 //!
-//! Each has the text around its onset and alarm, and the reason why the setting fired. A report reads only files, so
-//! these are written while the corpus is at hand.
+//! Each comes with the text around its onset and alarm, and with the reason for the alarm. They are written during the
+//! run, since a report reads only result files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,43 +19,45 @@ use crate::host::Host;
 use crate::replay::ReplayRun;
 use crate::replay::second_pass::SecondPass;
 
-/// The chars before and after each mark.
-const CONTEXT: u64 = 120;
-/// The maximum number of chars of text: of one transcript, and of the whole report.
-const MOST: (usize, usize) = (4_000, 800_000);
-/// The maximum number of copies marked in one part of a text.
-const COPIES: usize = 600;
+/// The number of chars shown before and after each mark.
+const CONTEXT_CHARS: u64 = 120;
+/// The maximum number of chars of text of one transcript.
+const MAX_TRANSCRIPT_CHARS: usize = 4_000;
+/// The maximum number of bytes of text of all transcripts.
+const MAX_REPORT_BYTES: usize = 800_000;
+/// The maximum number of copies marked in one excerpt.
+const MAX_EXCERPT_COPIES: usize = 600;
 
-/// The setting used for a transcript: its cell, its name and its settings.
-pub(crate) type Focus = (usize, (String, Settings));
+/// The setting shown for a transcript, as its cell, its name and the settings.
+pub(crate) type FocusSetting = (usize, (String, Settings));
 
-/// The options for opening transcripts.
+/// The request to write the opened transcripts of a run.
 pub(crate) struct OpeningOptions<'a, E> {
-    /// The evidence of every setting.
+    /// The labels and decisions of all settings.
     pub evidence: &'a E,
-    /// The setting of each model, and `*` for all others.
-    pub focus: BTreeMap<String, Focus>,
+    /// The setting shown for each model, and under `*` the one for all other models.
+    pub focus: BTreeMap<String, FocusSetting>,
     /// The chunk size of the replay, in chars. `None` for the recorded chunks.
     pub chunks: Option<std::num::NonZeroU64>,
-    /// Whether the text of transcripts is kept.
+    /// Whether texts of the transcripts are written.
     pub texts: bool,
-    /// The remedies that were tried against wrong alarms, a sentence for a case.
+    /// The remedies tried against wrong alarms, as a sentence for each case index.
     pub remedies: BTreeMap<usize, String>,
     /// The host of the run.
     pub host: &'a dyn Host,
 }
 
-/// A case to open, with the group that it is opened for.
+/// A case to open, and the group for which it is opened.
 struct GroupedCase {
     group: Group,
     case: usize,
 }
 
 impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
-    /// Writes `cases.jsonl` into the folder of a run, and returns its head.
+    /// Writes `cases.jsonl` into the folder of a run, and returns the head of this file.
     pub(crate) fn write(&self, done: &ReplayRun) -> RunResult<ExcerptsHead> {
-        let (all, picked) = self.pick(done);
-        let mut texts = self.read(done, &picked)?;
+        let (all, selected) = self.select_worst(done);
+        let mut texts = self.open_cases(done, &selected)?;
         let mut head = ExcerptsHead {
             all,
             texts: self.texts,
@@ -63,38 +65,38 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             unlabelled_loops: 0,
             redacted: false,
         };
-        let mut room = MOST.1;
+        let mut room = MAX_REPORT_BYTES;
         let mut opened = Vec::new();
-        for one in &picked {
-            let Some(mut it) = texts.remove(&one.case) else {
+        for item in &selected {
+            let Some(mut open_case) = texts.remove(&item.case) else {
                 continue;
             };
-            let length: usize = it.parts.iter().map(|part| part.text.len()).sum();
-            let length = length + it.calls.as_ref().map_or(0, RunCalls::chars);
+            let length: usize = open_case.parts.iter().map(|part| part.text.len()).sum();
+            let length = length + open_case.calls.as_ref().map_or(0, RunCalls::chars);
             match room.checked_sub(length) {
                 Some(rest) => room = rest,
                 None => {
                     head.without_text += 1;
-                    it.parts.clear();
-                    it.calls.iter_mut().for_each(RunCalls::forget);
+                    open_case.parts.clear();
+                    open_case.calls.iter_mut().for_each(RunCalls::forget);
                 }
             }
-            it.group = one.group;
-            head.unlabelled_loops += u64::from(it.unlabelled_loop);
-            opened.push(it);
+            open_case.group = item.group;
+            head.unlabelled_loops += u64::from(open_case.unlabelled_loop);
+            opened.push(open_case);
         }
         write_excerpts(done.run.folder.path(), &head, &opened)?;
         Ok(head)
     }
 
-    fn focus(&self, model: &str) -> Option<&Focus> {
+    fn focus_setting(&self, model: &str) -> Option<&FocusSetting> {
         self.focus.get(model).or_else(|| self.focus.get("*"))
     }
 
-    /// Counts the cases of each group, and selects the worst of each.
-    fn pick(&self, done: &ReplayRun) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
+    /// Returns the number of cases in each group, and the worst cases of each group.
+    fn select_worst(&self, done: &ReplayRun) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
-        for (cell, cases) in self.by_cell() {
+        for (cell, cases) in self.cases_by_cell() {
             let place = self.evidence.plan().cell(cell);
             for case in cases {
                 let (judged, alarmed) = self.evidence.on_trial(place.block, case, |trial| {
@@ -107,37 +109,37 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                 }
             }
         }
-        let (mut all, mut picked) = (BTreeMap::new(), Vec::new());
+        let (mut all, mut selected) = (BTreeMap::new(), Vec::new());
         for (group, mut list) in lists {
             all.insert(group, list.len() as u64);
             list.sort_by_key(|(badness, case)| (std::cmp::Reverse(*badness), *case));
             list.truncate(group.most());
-            picked.extend(
+            selected.extend(
                 list.into_iter()
                     .map(|(_, case)| GroupedCase { group, case }),
             );
         }
-        (all, picked)
+        (all, selected)
     }
 
-    /// Returns the cases by the cell of their model's setting.
-    fn by_cell(&self) -> BTreeMap<usize, Vec<usize>> {
+    /// Returns the case indices by the cell of the setting shown for their model.
+    fn cases_by_cell(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut by_cell: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (model, cases) in self.evidence.by_model() {
-            if let Some((cell, _)) = self.focus(&model) {
+            if let Some((cell, _)) = self.focus_setting(&model) {
                 by_cell.entry(*cell).or_default().extend(cases);
             }
         }
         by_cell
     }
 
-    /// Reads the corpus again and explains the picked transcripts. No other is decoded.
-    fn read(
+    /// Reads the corpus again and explains the selected cases. Other transcripts are not decoded.
+    fn open_cases(
         &self,
         done: &ReplayRun,
-        picked: &[GroupedCase],
+        selected: &[GroupedCase],
     ) -> RunResult<HashMap<usize, OpenCase>> {
-        let among: HashSet<usize> = picked.iter().map(|one| one.case).collect();
+        let among: HashSet<usize> = selected.iter().map(|item| item.case).collect();
         let mut found = HashMap::new();
         if among.is_empty() {
             return Ok(found);
@@ -149,24 +151,24 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             host: self.host,
         };
         let open = |entry: &Entry, (case, known): (usize, &Case)| {
-            // The corpus may have changed since the merged parts were made.
+            // The corpus may have changed since the merged parts were written.
             if *text_hash(&entry.transcript) == *known.text {
-                self.open(entry, case, done)
+                self.explain(entry, case, done)
             } else {
                 Ok(None)
             }
         };
         let wanted = |case: usize| among.contains(&case);
-        again.some(self.evidence.cases(), &wanted, open, |case, opened| {
+        again.for_each_wanted(self.evidence.cases(), &wanted, open, |case, opened| {
             found.extend(opened?.map(|opened| (case, opened)));
             Ok(())
         })?;
         Ok(found)
     }
 
-    fn open(&self, entry: &Entry, case: usize, done: &ReplayRun) -> RunResult<Option<OpenCase>> {
+    fn explain(&self, entry: &Entry, case: usize, done: &ReplayRun) -> RunResult<Option<OpenCase>> {
         let case_of: Case = self.evidence.cases().on(case, Case::clone);
-        let Some((cell, named)) = self.focus(&case_of.model) else {
+        let Some((cell, named)) = self.focus_setting(&case_of.model) else {
             return Ok(None);
         };
         let question = ExplainRequest {
@@ -174,7 +176,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             case: &case_of,
             judge: done.judge,
             chunks: self.chunks,
-            context: CONTEXT,
+            context: CONTEXT_CHARS,
         };
         let mut explained = question.explain(std::slice::from_ref(named), self.host)?;
         let labels = explained
@@ -183,23 +185,23 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
             .iter()
             .map(|label| label.words());
         let labels: Vec<String> = labels.collect();
-        let Some(told) = explained.settings.first_mut() else {
+        let Some(setting) = explained.settings.first_mut() else {
             return Ok(None);
         };
-        let mut why = told.describe();
-        if told.error.is_some() {
-            // A program is not started again, because its recorded verdict is known.
+        let mut why = setting.describe();
+        if setting.error.is_some() {
+            // A program is not started again, since its recorded verdict is known.
             why = "the detector is a program: nothing is known of it but its verdict".into();
-            told.alarm = self.recorded_alarm(*cell, case);
-            if let Some(detail) = told.alarm.as_ref().and_then(|alarm| alarm.detail.as_ref()) {
+            setting.alarm = self.recorded_alarm(*cell, case);
+            if let Some(detail) = setting.alarm.as_ref().and_then(|a| a.detail.as_ref()) {
                 why = format!("the detector is a program; it says \"{detail}\"");
             }
-            explained.text = question.text(told);
+            explained.text = question.excerpts(setting);
         }
-        let mut room = MOST.0;
+        let mut room = MAX_TRANSCRIPT_CHARS;
         let mut parts = Vec::new();
         for excerpt in explained.text.iter().filter(|_| self.texts) {
-            let part = excerpt.part(room, COPIES);
+            let part = excerpt.part(room, MAX_EXCERPT_COPIES);
             room -= part.text.chars().count().min(room);
             if !part.text.is_empty() {
                 parts.push(part);
@@ -225,7 +227,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         Ok(Some(opened))
     }
 
-    /// Returns the calls of a run around its loop or its alarm.
+    /// Returns the calls of a run around its loop or its alarm. `None` if it has no calls.
     fn calls(&self, (cell, case): (usize, usize), entry: &Entry, of: &Case) -> Option<RunCalls> {
         let alarm = self
             .recorded_alarm(cell, case)
@@ -243,7 +245,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         Some(calls)
     }
 
-    /// Returns the finder's reading at a wrong alarm. `None` without a wrong alarm.
+    /// Returns what the finder sees at a wrong alarm. `None` without a wrong alarm.
     fn finder_reading(
         &self,
         (cell, case): (usize, usize),
@@ -262,7 +264,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         ))
     }
 
-    /// Returns the recorded alarm of a cell.
+    /// Returns the recorded alarm of a cell on a case.
     fn recorded_alarm(&self, cell: usize, case: usize) -> Option<ExplainedAlarm> {
         let place = self.evidence.plan().cell(cell);
         self.evidence.on_trial(place.block, case, |trial| {
@@ -272,7 +274,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     }
 }
 
-/// Returns how bad an outcome is within a group. `None` if it is not in the group.
+/// Returns how bad an outcome is within a group, larger being worse. `None` if it is not in the group.
 fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
     match group {
         Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),

@@ -1,4 +1,4 @@
-//! The results of `replay`, as a table of settings and as JSON.
+//! Formats the results of `replay` as a table of settings and as JSON.
 
 use deadloop_detect::Unit;
 use deadloop_score::measure::{DELAY, ENDED, Metric, RECALL, SAVED};
@@ -12,7 +12,7 @@ use crate::option::TRANSIENT;
 use crate::settings::NamedSettings;
 use crate::words::{count, number, per, percent};
 
-/// Returns the table of settings, and the summary for the manifest.
+/// Returns the text with the table of settings, and the summary for the manifest.
 pub(super) fn summary(
     done: &ReplayRun,
     evidence: &impl AnyEvidence,
@@ -32,20 +32,20 @@ pub(super) fn summary(
         transient_note(name, tally, done.judge.transient),
         spared(name, tally, &done.worth, unit),
     ];
-    let text = table(done, evidence, &rows, cells);
+    let text = settings_table(done, evidence, &rows, cells);
     let text = remarks
         .into_iter()
         .flatten()
         .fold(text, TextDocument::prose);
-    (text, json(done, evidence, &rows, cells))
+    (text, settings_json(done, evidence, &rows, cells))
 }
 
-/// Returns a measure that does not depend on the cost of errors. `None` if it is n/a.
-fn value(measure: Metric, tally: &Tally) -> Option<f64> {
+/// Returns a measure that does not depend on the cost of errors. `None` if it is undefined.
+fn measure_value(measure: Metric, tally: &Tally) -> Option<f64> {
     measure.value(tally, &Stakes::default())
 }
 
-/// Returns a note on the stopped repetitions that end by themselves, if no rate counts them.
+/// Formats a note on stopped repetitions that end by themselves, if no rate counts them.
 fn transient_note(name: &str, tally: &Tally, transient: Transient) -> Option<String> {
     let (all, earlier) = (tally.get(Count::TransientStop), tally.get(Count::Earlier));
     let uncounted = all > earlier && transient == Transient::Ignore;
@@ -59,9 +59,9 @@ fn transient_note(name: &str, tally: &Tally, transient: Transient) -> Option<Str
     })
 }
 
-/// Formats the table, one row per setting. It has a column `errors` if a program failed, and `would cut` if nothing is
+/// Formats the table, one row a setting. It has a column `errors` if a program failed, and `would cut` if nothing is
 /// labelled.
-fn table(
+fn settings_table(
     done: &ReplayRun,
     evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
@@ -94,13 +94,13 @@ fn table(
             count(tally.loops()),
             count(tally.get(Count::Hit)),
             count(tally.get(Count::Earlier)),
-            percent(value(&ENDED, tally)),
-            percent(value(&RECALL, tally)),
+            percent(measure_value(&ENDED, tally)),
+            percent(measure_value(&RECALL, tally)),
             count(tally.wrong()),
-            number(value(rate, tally), 2),
+            number(measure_value(rate, tally), 2),
             count(tally.get(Count::TransientStop)),
-            number(value(&DELAY, tally), 0),
-            percent(value(&SAVED, tally)),
+            number(measure_value(&DELAY, tally), 0),
+            percent(measure_value(&SAVED, tally)),
         ];
         cells.extend(failed.then(|| count(tally.get(Count::Errors))));
         cells.extend(unlabelled.then(|| format_alarmed(done, evidence, *cell)));
@@ -110,8 +110,8 @@ fn table(
     TextDocument::default().table(&header, rows, 1..header.len())
 }
 
-/// Returns the rows as a JSON object.
-fn json(
+/// Returns the settings and their measures as JSON.
+fn settings_json(
     done: &ReplayRun,
     evidence: &impl AnyEvidence,
     rows: &[(String, Tally)],
@@ -126,8 +126,8 @@ fn json(
             "unlabelled": tally.get(Count::Unlabelled), "errors": tally.get(Count::Errors),
             "hit": tally.get(Count::Hit), "earlier": tally.get(Count::Earlier), "wrong": tally.wrong(),
             "transient_stops": tally.get(Count::TransientStop),
-            "exposure": tally.get(Count::Exposure), "ended": value(&ENDED, tally), "recall": value(&RECALL, tally),
-            rate.name: value(rate, tally),
+            "exposure": tally.get(Count::Exposure), "ended": measure_value(&ENDED, tally), "recall": measure_value(&RECALL, tally),
+            rate.name: measure_value(rate, tally),
             "would_cut": would_cut, "would_cut_per_mchar": would_cut_per_mchar,
         })
     };
@@ -136,7 +136,7 @@ fn json(
     json!({"rejected": rejected, "settings": rows})
 }
 
-/// Formats the number of alarmed transcripts as `19 of 60 (4.75 per Mchar)`, or `19 of 60` for calls and turns.
+/// Formats the number of transcripts with an alarm as `19 of 60 (4.75 per Mchar)`, or as `19 of 60` in calls and turns.
 fn format_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> String {
     let (cut, rate) = count_alarmed(done, evidence, cell);
     let (cut, all) = (count(cut), count(evidence.cases().number() as u64));
@@ -146,8 +146,7 @@ fn format_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) ->
     }
 }
 
-/// Counts the transcripts on which a setting alarms, labelled or not. Also returns the rate per million chars of the
-/// corpus.
+/// Returns the number of transcripts with an alarm, labelled or not, and this number per million chars of the corpus.
 fn count_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> (u64, Option<f64>) {
     let place = evidence.plan().cell(cell);
     let alarms = |case: &usize| {
@@ -160,16 +159,17 @@ fn count_alarmed(done: &ReplayRun, evidence: &impl AnyEvidence, cell: usize) -> 
     (cut, (chars > 0).then(|| cut as f64 * 1e6 / chars as f64))
 }
 
-/// Names the setting that saves the most within the default limit on wrong alarms. `None` for fewer than three
-/// settings.
+/// Formats a sentence on the setting that saves the most within the default limit on wrong alarms. `None` for fewer
+/// than three settings.
 fn best_setting(rows: &[(String, Tally)], unit: Unit) -> Option<String> {
     let rate = wrong_rate(unit);
     let most = deadloop_score::choose::ChooseOptions::default_limit(unit).bound;
-    let calm = rows.iter().filter_map(|(label, tally)| {
-        let rate = value(rate, tally).filter(|rate| *rate <= most);
-        rate.and(value(&SAVED, tally)).map(|saved| (label, saved))
+    let fits = rows.iter().filter_map(|(label, tally)| {
+        let rate = measure_value(rate, tally).filter(|rate| *rate <= most);
+        rate.and(measure_value(&SAVED, tally))
+            .map(|saved| (label, saved))
     });
-    let best = calm.reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let best = fits.reduce(|a, b| if b.1 > a.1 { b } else { a });
     let (label, saved) = best.filter(|_| rows.len() > 2)?;
     Some(format!(
         "\n{label} saves the most ({}) of those with at most {most} wrong alarm {}",

@@ -1,4 +1,4 @@
-//! Warnings about turn limits above a recording's own limit (`meta.max_turns`).
+//! Warns about turn limits above the limit of the recording (`meta.max_turns`).
 
 use deadloop_corpus::Entry;
 use deadloop_detect::Settings;
@@ -6,36 +6,38 @@ use deadloop_detect::harness::Member;
 
 use crate::words;
 
-/// Returns the turn limit that a recording states. The number is a `u32`, since one is kept in memory for each
-/// transcript.
-pub(crate) fn own_limit(entry: &Entry) -> Option<u32> {
+/// Returns the turn limit stated by a recording. It is a `u32`, since one is kept in memory for each transcript.
+pub(crate) fn recorded_limit(entry: &Entry) -> Option<u32> {
     let limit = entry.transcript.meta.get("max_turns")?.as_u64()?;
     Some(u32::try_from(limit).unwrap_or(u32::MAX))
 }
 
-/// Returns remarks on settings whose limits are above those of the recordings.
-pub(crate) fn remarks(settings: &Settings, own: &[Option<u32>]) -> Vec<String> {
+/// Returns remarks on turn limits of settings that are above those of the recordings.
+pub(crate) fn limit_remarks(settings: &Settings, known: &[Option<u32>]) -> Vec<String> {
     let others = settings.overrides().map(|(_, setting)| setting);
     let settings = std::iter::once(settings.guard()).chain(others);
     let members = settings.flat_map(|setting| &setting.members);
-    let mut told = Vec::new();
-    for (name, limit) in members.filter_map(limit) {
-        let above = own.iter().flatten().filter(|own| u64::from(**own) < limit);
+    let mut remarks = Vec::new();
+    for (name, limit) in members.filter_map(turn_limit) {
+        let above = known
+            .iter()
+            .flatten()
+            .filter(|own| u64::from(**own) < limit);
         let above = above.count() as u64;
         let line = format!(
             "{name}: its limit of {} is above the recording's own (meta.max_turns) in {}, where it can never be met",
             words::several(limit, "turn"),
             words::several(above, "run")
         );
-        if above > 0 && !told.contains(&line) {
-            told.push(line);
+        if above > 0 && !remarks.contains(&line) {
+            remarks.push(line);
         }
     }
-    told
+    remarks
 }
 
-/// Returns the turn limit of a guard, with its detector's name.
-fn limit(member: &Member) -> Option<(&'static str, u64)> {
+/// Returns the turn limit of a member with the name of its detector. `None` if it has no such limit.
+fn turn_limit(member: &Member) -> Option<(&'static str, u64)> {
     let name = member.detector.name;
     match name {
         "iterations" if member.params.text("unit") == "turns" => {

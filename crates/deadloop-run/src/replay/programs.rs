@@ -1,4 +1,4 @@
-//! Detectors that are programs: their start, identity and errors.
+//! Starts detectors that are programs, identifies them and reports their errors.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
 
 /// Starts the programs of a plan.
-pub(crate) fn start(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
+pub(crate) fn start_programs(plan: &Plan, host: &dyn Host) -> RunResult<Programs> {
     let _waited_for = host.begin(None);
     Programs::start(plan, host.cancel()).map_err(start_failure)
 }
 
-/// Converts the error of programs that did not start.
+/// Converts the error of a program that did not start.
 pub(crate) fn start_failure(error: StartError) -> Failure {
     match error {
         StartError::Refused { .. } => Code::Usage.because(error),
@@ -24,26 +24,26 @@ pub(crate) fn start_failure(error: StartError) -> Failure {
     }
 }
 
-/// The names, versions and files by which the programs of a subject are recognised.
+/// The identity of a subject's programs: names, versions and files.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProgramIdentity {
-    /// The descriptions for the manifest.
+    /// The descriptions of the programs for the manifest.
     pub(crate) described: Vec<ProgramInfo>,
-    /// The inputs beside settings that a result depends on: the names and versions that programs report, and the
-    /// contents of the files that their commands name, since an edited detector often keeps its version. Files that
-    /// those programs load in turn are not covered.
+    /// The inputs of a result that come from programs: the names and versions that they report, and hashes of the files
+    /// in their commands, since an edited detector often keeps its version. Files that the programs load themselves are
+    /// not covered.
     pub(crate) inputs: Vec<String>,
 }
 
 impl ProgramIdentity {
-    /// Describes the running programs of a subject.
+    /// Identifies the running programs of a subject.
     pub(crate) fn from_subject(subject: &impl Subject) -> Self {
         let mut known = Self::default();
         for (program, ready) in subject.programs() {
             known
                 .inputs
                 .push(format!("{} {}", ready.name, ready.version));
-            let files = program.command.iter().filter_map(|word| digest(word));
+            let files = program.command.iter().filter_map(|word| file_digest(word));
             known.inputs.extend(files);
             known.described.push(ProgramInfo {
                 command: program.command.clone(),
@@ -56,32 +56,33 @@ impl ProgramIdentity {
     }
 }
 
-fn digest(word: &str) -> Option<String> {
+fn file_digest(word: &str) -> Option<String> {
     let path = Path::new(word);
     let bytes = path.is_file().then(|| std::fs::read(path).ok())??;
     Some(format!("{:x?}", Sha256::digest(bytes)))
 }
 
-/// Reports the number of transcripts on which a detector failed, with the first error.
+/// Notifies the host of the number of transcripts on which a detector failed, and of the first error.
 pub(crate) fn tell_errors(records: &[Record], host: &dyn Host) {
     let mut errors = DetectorErrors::default();
     records
         .iter()
         .for_each(|record| errors.add(&record.transcript, &record.blocks));
-    errors.report(host);
+    errors.notify_host(host);
 }
 
-/// The errors of detectors, as far as they are reported.
+/// The counts of detector errors, and the first error.
 #[derive(Debug, Default)]
 pub(crate) struct DetectorErrors {
     records: usize,
+    /// The number of transcripts with an error.
     failed: usize,
-    /// The first transcript with an error, and the error.
+    /// The id of the first transcript with an error, and the error.
     first: Option<(String, String)>,
     /// The number of transcripts on which every block failed.
-    wholly: usize,
+    failed_wholly: usize,
     /// The error of the first block on the first transcript.
-    begin: Option<String>,
+    first_block_error: Option<String>,
 }
 
 impl DetectorErrors {
@@ -89,10 +90,10 @@ impl DetectorErrors {
     pub(crate) fn add(&mut self, transcript: &str, blocks: &[BlockDecision]) {
         let errors = || blocks.iter().filter_map(|block| block.error.as_ref());
         if self.records == 0 {
-            self.begin = blocks.first().and_then(|block| block.error.clone());
+            self.first_block_error = blocks.first().and_then(|block| block.error.clone());
         }
         self.records += 1;
-        self.wholly += usize::from(errors().count() == blocks.len());
+        self.failed_wholly += usize::from(errors().count() == blocks.len());
         if let Some(error) = errors().next() {
             self.failed += 1;
             let first = || (transcript.to_owned(), error.clone());
@@ -100,8 +101,8 @@ impl DetectorErrors {
         }
     }
 
-    /// Reports the number of transcripts on which a detector failed, with the first error.
-    pub(crate) fn report(&self, host: &dyn Host) {
+    /// Notifies the host of the number of transcripts on which a detector failed, and of the first error.
+    pub(crate) fn notify_host(&self, host: &dyn Host) {
         if let Some((id, first)) = &self.first {
             let all = self.failed;
             host.notify(&format!(
@@ -110,10 +111,10 @@ impl DetectorErrors {
         }
     }
 
-    /// Returns an error message if detectors failed on every transcript, so that nothing was scored.
-    pub(crate) fn on_all(&self) -> Option<String> {
-        let first = self.begin.as_ref()?;
-        (self.wholly == self.records).then(|| {
+    /// Returns an error message if the detectors failed on every transcript, so that nothing was scored.
+    pub(crate) fn total_failure(&self) -> Option<String> {
+        let first = self.first_block_error.as_ref()?;
+        (self.failed_wholly == self.records).then(|| {
             format!(
                 "the detector failed on all {} transcripts, so nothing is scored; on the first: {first}",
                 self.records

@@ -13,14 +13,14 @@ use crate::host::Host;
 use crate::option::SPLIT;
 use crate::options::{JudgingOptions, OutputOptions, SelectionOptions};
 
-/// The split on which choices are scored but never made.
+/// The name of the split on which choices are scored and never made.
 pub const SEALED: &str = "test";
 
-/// A corpus, the command to run on it, and the folder for the results.
+/// The request of a command: its corpus, options and result folder.
 pub struct Request<'a> {
-    /// The command, as the manifest names it: `replay`, `sweep`, `tune`.
+    /// The command as named in the manifest: `replay`, `sweep`, `tune`.
     pub command: &'static str,
-    /// The corpus: a folder or one file.
+    /// The path of the corpus, a folder or one file.
     pub corpus: &'a Path,
     /// The folder of the results.
     pub out: &'a Path,
@@ -30,27 +30,28 @@ pub struct Request<'a> {
     pub judging: JudgingOptions,
     /// The options for the output.
     pub output: OutputOptions,
-    /// Whether the fields of the further breakdown are the default ones. Then transcripts without them cause no warning.
+    /// Whether the fields of the further breakdown are the default ones. If so, transcripts without these fields cause
+    /// no warning.
     pub by_default: bool,
-    /// Whether the caller opens transcripts again after the run, to show them.
+    /// Whether the caller reads transcripts again after the run, to show them.
     pub opens: bool,
     /// The files that are read besides the corpus.
     pub read: Vec<&'a Path>,
-    /// Further inputs that the result depends on.
+    /// Further inputs on which the result depends.
     pub inputs: Vec<String>,
-    /// The text of the grid, if there is one.
+    /// The text of the grid, if any.
     pub grid: Option<String>,
-    /// The split that must not be read, if there is one.
+    /// The split that must not be read, if any.
     pub sealed: Option<&'static str>,
     /// The unit of the default grids and limits, if defaults are used.
     pub unit: Option<Unit>,
-    /// The command with its options, for the parts of shards.
+    /// The command with its options, recorded in the parts of shards.
     pub asked: Value,
-    /// The host of the run.
+    /// The host, which shows progress and can stop the run.
     pub host: &'a dyn Host,
 }
 
-/// Returns a command with its options, as the parts of a shard record it.
+/// Returns a command with its options, in the form recorded in the parts of shards.
 ///
 /// # Errors
 /// Returns an error if a file of the options has a name that is not UTF-8.
@@ -61,7 +62,7 @@ pub fn record(command: &str, options: &impl Serialize) -> RunResult<Value> {
 }
 
 impl<'a> Request<'a> {
-    /// Creates the default request: replay all of `corpus` into `out`. Fields may be changed.
+    /// Creates the default request, which replays all of `corpus` into `out`.
     pub fn new(corpus: &'a Path, out: &'a Path, host: &'a dyn Host) -> Self {
         Self {
             command: "replay",

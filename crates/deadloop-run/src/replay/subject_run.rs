@@ -1,6 +1,6 @@
-//! [`ask`]: runs a subject over a corpus, from folder to manifest.
+//! [`ask`]: runs a subject over a corpus, from the folder to the manifest.
 //!
-//! Guards, repairers and budgets run in the same way. A request is checked before any work, and an interrupted one is
+//! Guards, repairers and budgets are such subjects. A request is checked before any work, and an interrupted run is
 //! resumed from its journal. A request can be split into parts, which are merged later.
 
 use std::path::Path;
@@ -13,11 +13,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::corpus::case_store::CaseStore;
-use crate::corpus::findings::Refuses;
+use crate::corpus::findings::TranscriptFilter;
 use crate::corpus::survey::{CorpusSurvey, SurveyRequest, drop_sealed, open, survey_into};
 use crate::failure::{Code, Failure, RunResult};
 use crate::folder::answer::{FolderAnswer, FolderContent};
-use crate::folder::manifest::{manifest, now};
+use crate::folder::manifest::{new_manifest, now};
 use crate::folder::{Folder, FolderState, fingerprint};
 use crate::host::{Host, watched};
 use crate::layout::TextDocument;
@@ -33,14 +33,14 @@ pub(crate) struct OpenRun<'a, C, S> {
     /// The fingerprint of the subject.
     subject: String,
     folder: Folder,
-    /// The surveyed corpus, which the caller may still alter.
+    /// The surveyed corpus, which the caller may still change.
     pub(crate) surveyed: CorpusSurvey<C>,
-    /// The subject's answer for each transcript, if the request merges parts.
-    known: Option<Vec<Option<S>>>,
-    began: Instant,
+    /// The answers of the subject from merged parts, one for each transcript. `None` if the corpus is read here.
+    merged_answers: Option<Vec<Option<S>>>,
+    started: Instant,
 }
 
-/// A request whose selected transcripts all have an answer.
+/// A run in which every selected transcript has an answer.
 pub struct AnsweredRun<C> {
     /// The folder of the results.
     pub folder: Folder,
@@ -49,40 +49,40 @@ pub struct AnsweredRun<C> {
     /// The manifest of the folder. The caller adds the chosen setting.
     pub manifest: Manifest,
     journal: Option<Journal>,
-    began: Instant,
+    started: Instant,
 }
 
-/// The subject's answers, and the run that made them.
+/// The answers of a subject, and the run that computed them.
 pub struct Answers<T> {
     /// The folder, the surveyed corpus and the manifest.
     pub run: AnsweredRun<Vec<Case>>,
-    /// The subject's answer for each case, in corpus order.
+    /// The subject's answer for each case, in the order of the corpus.
     pub said: Vec<T>,
 }
 
-/// Runs a subject on every selected transcript. `more` lists further inputs that the result depends on, beside the
+/// Runs a subject on every selected transcript. `more` lists further inputs on which the result depends, besides the
 /// request and the subject. The caller writes the tables and ends the run by [`AnsweredRun::finish`].
 ///
 /// # Errors
-/// Returns an error if the corpus is not whole or changes, nothing is selected, the subject refuses a transcript, the
-/// folder holds another result, a program fails, or the host stops the run.
+/// Returns an error if the corpus is not whole or changes, nothing is selected, the subject does not accept a
+/// transcript, the folder holds another result, a program fails, or the host stops the run.
 pub fn ask<S: Subject>(
     request: &Request<'_>,
     subject: &S,
     more: Vec<String>,
 ) -> RunResult<RunOutcome<Answers<S::Reply>>> {
     if let Some(shard) = request.output.folder.shard {
-        return merge::write(request, shard, subject).map(RunOutcome::Part);
+        return merge::write_part(request, shard, subject).map(RunOutcome::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
     let (opened, _) = OpenRun::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
-    asked.then(|run| Ok(Answers { run, said }))
+    asked.try_map(|run| Ok(Answers { run, said }))
 }
 
 impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
-    /// Checks that the folder is writable and surveys the corpus. Also returns the result of `look` for each
+    /// Prepares the folder and surveys the corpus, or the merged parts. Also returns the result of `look` for each
     /// transcript read here. `subject` is the fingerprint that parts must have.
     ///
     /// # Errors
@@ -90,12 +90,12 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
     pub(crate) fn open<T: Send>(
         request: &'a Request<'a>,
         subject: String,
-        refuses: Refuses<'_>,
+        refuses: TranscriptFilter<'_>,
         look: impl Fn(&Entry, &Case) -> T + Sync,
     ) -> RunResult<(Self, Vec<T>)> {
-        let began = Instant::now();
+        let started = Instant::now();
         let folder = request.folder()?;
-        let (surveyed, looks, known) = match request.output.folder.parts.as_deref() {
+        let (surveyed, looks, merged_answers) = match request.output.folder.parts.as_deref() {
             None => {
                 let wanted = SurveyRequest {
                     path: request.corpus,
@@ -110,8 +110,8 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
                 (surveyed, looks, None)
             }
             Some(parts) => {
-                let (surveyed, known) = parts.survey(request, &subject)?;
-                (surveyed, Vec::new(), Some(known))
+                let (surveyed, merged_answers) = parts.survey(request, &subject)?;
+                (surveyed, Vec::new(), Some(merged_answers))
             }
         };
         let opened = Self {
@@ -119,14 +119,14 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             subject,
             folder,
             surveyed,
-            known,
-            began,
+            merged_answers,
+            started,
         };
         Ok((opened, looks))
     }
 
-    /// Runs the subject on each transcript and passes its answers to `keep`, in corpus order. `more` lists further
-    /// inputs that the result depends on.
+    /// Runs the subject on each transcript and passes its answers to `keep`, in the order of the corpus. `more` lists
+    /// further inputs on which the result depends.
     ///
     /// # Errors
     /// Returns an error if the corpus is not whole or changes, nothing is selected, the folder holds another result,
@@ -142,14 +142,14 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
             subject: asked,
             folder,
             surveyed,
-            known,
-            began,
+            merged_answers,
+            started,
         } = self;
         let programs = match request.output.folder.parts.as_deref() {
             None => ProgramIdentity::from_subject(subject),
             Some(parts) => parts.programs().clone(),
         };
-        let inputs = inputs(request, (&surveyed.hash, &asked), more)?;
+        let inputs = result_inputs(request, (&surveyed.hash, &asked), more)?;
         let inputs = fingerprint(&[inputs, programs.inputs].concat());
         if let FolderState::Done(manifest) = folder.state(&inputs)? {
             return Ok(RunOutcome::Already(folder, manifest));
@@ -158,9 +158,9 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
         if !request.by_default {
             surveyed.tell_absent(&request.output.by, request.host);
         }
-        let journal = match known {
-            Some(known) => put_together(&surveyed, subject, known, keep).map(|()| None)?,
-            None => run(request, (&surveyed, subject), (&folder, &inputs), keep)?,
+        let journal = match merged_answers {
+            Some(known) => keep_merged_answers(&surveyed, subject, known, keep).map(|()| None)?,
+            None => run_with_journal(request, (&surveyed, subject), (&folder, &inputs), keep)?,
         };
         surveyed.stamps.check()?;
         folder.begin()?;
@@ -168,20 +168,20 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
         let manifest = Manifest {
             inputs,
             programs: programs.described,
-            ..manifest(request, &surveyed)
+            ..new_manifest(request, &surveyed)
         };
         Ok(RunOutcome::Ran(Box::new(AnsweredRun {
             folder,
             surveyed,
             manifest,
             journal,
-            began,
+            started,
         })))
     }
 }
 
-/// Lists everything that the bytes of a result depend on, except programs.
-fn inputs(
+/// Returns everything on which the bytes of a result depend, except programs.
+fn result_inputs(
     request: &Request<'_>,
     (corpus, subject): (&str, &str),
     more: Vec<String>,
@@ -207,8 +207,8 @@ fn inputs(
     Ok(parts)
 }
 
-/// Runs the subject on this machine, with the folder's journal.
-fn run<S: Subject, C: CaseStore>(
+/// Runs the subject on this machine, with the journal of the folder.
+fn run_with_journal<S: Subject, C: CaseStore>(
     request: &Request<'_>,
     (surveyed, subject): (&CorpusSurvey<C>, &S),
     (folder, inputs): (&Folder, &str),
@@ -224,26 +224,26 @@ fn run<S: Subject, C: CaseStore>(
         JournalError::OtherInputs(_) | JournalError::Busy(_) => Code::Usage.because(e),
         JournalError::Io(..) => Code::Unexpected.because(e),
     })?;
-    let (mut next, mut other) = (0, false);
+    let (mut next, mut is_other_corpus) = (0, false);
     let mut checked = |entered: JournalEntry<S::Reply>| {
-        let is_its = |case: &Case| case.id == entered.transcript;
-        other |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_its);
+        let is_same_id = |case: &Case| case.id == entered.transcript;
+        is_other_corpus |= next >= surveyed.cases.number() || !surveyed.cases.on(next, is_same_id);
         next += 1;
         keep(entered);
     };
     let ran = watched(request.host, "replaying", |watch| {
         run_into(&job, Some(journal), watch, &mut checked)
     });
-    let journal = ran.map_err(failed)?;
-    if other {
+    let journal = ran.map_err(run_failure)?;
+    if is_other_corpus {
         let what = "other transcripts stand where those were that were checked";
-        return Err(failed(RunError::Changed(what.into())));
+        return Err(run_failure(RunError::Changed(what.into())));
     }
     Ok(journal)
 }
 
-/// Passes the answers of merged parts to `keep`, as [`run`] would.
-fn put_together<S: Subject, C: CaseStore>(
+/// Passes the answers of merged parts to `keep`, like [`run_with_journal`] those of a run.
+fn keep_merged_answers<S: Subject, C: CaseStore>(
     surveyed: &CorpusSurvey<C>,
     subject: &S,
     known: Vec<Option<S::Reply>>,
@@ -264,8 +264,8 @@ fn put_together<S: Subject, C: CaseStore>(
     Ok(())
 }
 
-/// Turns an error that ended a run early into a failure.
-pub(crate) fn failed(error: RunError) -> Failure {
+/// Converts an error that ended a run early.
+pub(crate) fn run_failure(error: RunError) -> Failure {
     match error {
         RunError::Interrupted { .. } => {
             Code::Interrupted.error(format!("{error}; the same command goes on from there"))
@@ -278,20 +278,20 @@ pub(crate) fn failed(error: RunError) -> Failure {
 }
 
 impl<C> AnsweredRun<C> {
-    /// Ends a run that cannot have a result: removes the journal and returns the failure.
-    pub(crate) fn given_up(self, why: Failure) -> Failure {
+    /// Ends a run that cannot have a result. Removes the journal and returns the failure.
+    pub(crate) fn give_up(self, why: Failure) -> Failure {
         let removed = self.journal.map_or(Ok(()), Journal::remove);
         removed.map_or_else(|e| Code::Unexpected.because(e), |()| why)
     }
 
-    /// Sets the summary, which the answer has as JSON besides the folder.
+    /// Sets the summary of the manifest, which the answer prints as JSON. Values other than objects are ignored.
     pub fn sum_up(&mut self, summary: Value) {
         if let Value::Object(summary) = summary {
             self.manifest.summary = summary;
         }
     }
 
-    /// Ends the run as [`close`](Self::close) does, with the report of deadloop. `text` shows the result to people.
+    /// Ends the run like [`close`](Self::close), with the report of deadloop. `text` is the result as shown to people.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
@@ -306,8 +306,8 @@ impl<C> AnsweredRun<C> {
         Ok(answer.with_text(text))
     }
 
-    /// Writes the manifest, which makes the folder a finished result, runs `report` on the folder and removes the
-    /// journal. `result` is the caller's own result, which the manifest records.
+    /// Writes the manifest, which makes the folder a finished result, calls `report` with the folder and removes the
+    /// journal. The manifest records the failure in `result`.
     ///
     /// # Errors
     /// Returns an error if a file cannot be written.
@@ -316,13 +316,13 @@ impl<C> AnsweredRun<C> {
         result: RunResult,
         report: impl FnOnce(&Path) -> RunResult,
     ) -> RunResult<FolderAnswer> {
-        // What was shown of the texts was read after they were judged.
+        // Texts were read again to be shown, so the corpus is checked once more.
         self.surveyed.stamps.check()?;
         let Self {
             folder,
             mut manifest,
             journal,
-            began,
+            started,
             ..
         } = self;
         manifest.ended = result.as_ref().err().map(|failure| ResultFailure {
@@ -330,7 +330,7 @@ impl<C> AnsweredRun<C> {
             reason: failure.chain(),
         });
         manifest.files = folder.files();
-        manifest.seconds = began.elapsed().as_secs_f64();
+        manifest.seconds = started.elapsed().as_secs_f64();
         manifest.time = now();
         manifest.write(folder.path())?;
         report(folder.path())?;

@@ -1,4 +1,4 @@
-//! The unit of a command: chars, calls or turns, by option or by labels.
+//! The unit of a command (chars, calls or turns), from options or labels.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::corpus::survey::open;
 use crate::failure::RunResult;
 
 /// The maximum number of transcripts read to find the unit of their labels.
-const PEEKED: usize = 1000;
+const MAX_PEEKED: usize = 1000;
 
-/// Returns the unit of the first labels of a corpus. Chars if they name no channel. The unit is needed before the
-/// whole corpus is read, and checked afterwards.
+/// Returns the unit of the first labels of a corpus, or chars if they name no channel. The unit is needed before the
+/// whole corpus is read, and is checked afterwards.
 pub fn first_unit(path: &Path) -> RunResult<Unit> {
     let corpus = open(path)?;
     let channels = |rows: Vec<LabelRow>| rows.into_iter().find_map(|row| row.channel);
@@ -20,7 +20,7 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
         // Errors of the file are reported when all of it is read.
         Some(file) => LabelRow::read(file).ok().and_then(channels),
         None => {
-            let entries = corpus.entries().take(PEEKED).filter_map(Result::ok);
+            let entries = corpus.entries().take(MAX_PEEKED).filter_map(Result::ok);
             let rows = entries.filter_map(|entry| LabelRow::inside(&entry).ok());
             rows.filter_map(channels).next()
         }
@@ -28,8 +28,8 @@ pub fn first_unit(path: &Path) -> RunResult<Unit> {
     Ok(found.map_or(Unit::Chars, Channel::unit))
 }
 
-/// Returns the units of the labels, the unit of choice first.
-pub(crate) fn of_choice_first(cases: &impl CaseSet, unit: Unit) -> Vec<Unit> {
+/// Returns the units of the labels, with `unit` first.
+pub(crate) fn chosen_unit_first(cases: &impl CaseSet, unit: Unit) -> Vec<Unit> {
     let others = units(cases).into_iter().filter(|other| *other != unit);
     std::iter::once(unit).chain(others).collect()
 }

@@ -18,28 +18,28 @@ mod transcript;
 
 /// A kind of file with its schema.
 pub struct FileSchema {
-    /// The name of the kind.
+    /// The name of the kind, which also names the schema file.
     pub name: &'static str,
     title: &'static str,
-    body: fn() -> RunResult<Map<String, Json>>,
+    build_body: fn() -> RunResult<Map<String, Json>>,
 }
 
-/// Every kind of file.
+/// The kinds of files that have a schema.
 pub static SCHEMAS: [FileSchema; 3] = [
     FileSchema {
         name: "settings",
         title: "deadloop settings",
-        body: settings::settings,
+        build_body: settings::settings_schema,
     },
     FileSchema {
         name: "grid",
         title: "deadloop grid",
-        body: settings::grid,
+        build_body: settings::grid_schema,
     },
     FileSchema {
         name: "transcript",
         title: "deadloop transcript",
-        body: || Ok(transcript::transcript()),
+        build_body: || Ok(transcript::transcript_schema()),
     },
 ];
 
@@ -53,13 +53,13 @@ impl FileSchema {
         let draft = "https://json-schema.org/draft/2020-12/schema";
         schema.insert("$schema".into(), draft.into());
         schema.insert("title".into(), self.title.into());
-        schema.extend((self.body)()?);
+        schema.extend((self.build_body)()?);
         Ok(Json::Object(schema))
     }
 }
 
-/// Returns the object in a value of `json!`.
-fn object(value: Json) -> Map<String, Json> {
+/// Returns the object in a value, or an empty one if the value is no object.
+fn into_object(value: Json) -> Map<String, Json> {
     match value {
         Json::Object(object) => object,
         _ => Map::new(),

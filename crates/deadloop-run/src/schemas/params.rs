@@ -1,19 +1,19 @@
-//! The schema of a parameter, from its entry in the registry.
+//! The schema of a detector's parameter, from its registry entry.
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Domain, Param, ParamRole};
 use serde_json::{Map, Value as Json, json};
 
-/// The maximum number of values that a grid takes for one parameter.
-const MOST_VALUES: u64 = u16::MAX as u64;
+/// The maximum number of values in a grid for one parameter.
+const MAX_GRID_VALUES: u64 = u16::MAX as u64;
 
-/// Returns the schema of a table of these parameters.
-pub(super) fn table(params: &[Param], in_grid: bool) -> Json {
+/// Returns the schema of a TOML table of parameters, for a grid if `in_grid` or else for settings.
+pub(super) fn params_table(params: &[Param], in_grid: bool) -> Json {
     let one = |param: &Param| {
         let schema = if in_grid {
-            grid_values(&param.domain)
+            grid_values_schema(&param.domain)
         } else {
-            value(&param.domain)
+            value_schema(&param.domain)
         };
         (param.name.to_owned(), describe_param(param, schema))
     };
@@ -40,7 +40,7 @@ fn describe_param(param: &Param, mut schema: Json) -> Json {
     schema
 }
 
-fn value(domain: &Domain) -> Json {
+fn value_schema(domain: &Domain) -> Json {
     let text = json!({"type": "string", "minLength": 1});
     match *domain {
         Domain::Int { min, max } => whole_number(min, max),
@@ -60,7 +60,7 @@ fn value(domain: &Domain) -> Json {
         Domain::Regexes => json!({"type": "array", "items": {"type": "string"}}),
         Domain::Flag => json!({"type": "boolean"}),
         Domain::Texts | Domain::Globs => json!({"type": "array", "items": text}),
-        Domain::Rows(fields) => json!({"type": "array", "items": row(fields)}),
+        Domain::Rows(fields) => json!({"type": "array", "items": row_schema(fields)}),
         Domain::Program => json!({
             "type": "array", "prefixItems": [text], "items": {"type": "string"}, "minItems": 1,
         }),
@@ -72,7 +72,7 @@ fn whole_number(min: i64, max: i64) -> Json {
     json!({"type": "integer", "minimum": min, "maximum": max})
 }
 
-fn row(fields: &[&str]) -> Json {
+fn row_schema(fields: &[&str]) -> Json {
     let number = |name: &&str| ((*name).to_owned(), whole_number(1, i64::from(u32::MAX)));
     let properties: Map<String, Json> = fields.iter().map(number).collect();
     json!({
@@ -81,24 +81,24 @@ fn row(fields: &[&str]) -> Json {
     })
 }
 
-/// Returns the schema of a grid's parameter: a value, a list of values, or a range of numbers.
-fn grid_values(domain: &Domain) -> Json {
-    let one = value(domain);
-    let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MOST_VALUES});
+/// Returns the schema of a parameter in a grid: a value, a list of values, or a range of numbers.
+fn grid_values_schema(domain: &Domain) -> Json {
+    let one = value_schema(domain);
+    let list = json!({"type": "array", "items": one, "minItems": 1, "maxItems": MAX_GRID_VALUES});
     let mut ways = vec![one, list];
     match *domain {
         Domain::Int { min, max } | Domain::WordOrInt { min, max, .. } => {
-            ways.extend(ranges(&whole_number(min, max), ("integer", 1)));
+            ways.extend(range_schemas(&whole_number(min, max), ("integer", 1)));
         }
-        Domain::Float { .. } => ways.extend(ranges(&value(domain), ("number", 0))),
+        Domain::Float { .. } => ways.extend(range_schemas(&value_schema(domain), ("number", 0))),
         _ => {}
     }
     json!({"anyOf": ways})
 }
 
-/// Returns the schemas of `{ from, to, step }` and `{ from, to, factor }`. `least` is the smallest step; at 0 any
-/// step above 0 is valid.
-fn ranges(from: &Json, (kind, least): (&str, u64)) -> [Json; 2] {
+/// Returns the schemas of the ranges `{ from, to, step }` and `{ from, to, factor }`. `least` is the smallest step. If
+/// it is 0, any step above 0 is valid.
+fn range_schemas(from: &Json, (kind, least): (&str, u64)) -> [Json; 2] {
     let step = match least {
         0 => json!({"type": kind, "exclusiveMinimum": 0}),
         least => json!({"type": kind, "minimum": least}),

@@ -1,15 +1,15 @@
-//! Settings and grids: guards of every detector in the registry, each with its own parameters and presets.
+//! The schemas of settings and grids, with the parameters and presets of every detector.
 
 use deadloop_detect::harness::{DETECTORS, Detector, Measurement};
 use deadloop_detect::{Lang, Response};
 use serde_json::{Map, Value as Json, json};
 
-use super::object;
-use super::params::table;
+use super::into_object;
+use super::params::params_table;
 use crate::failure::{Code, RunResult};
 
 /// Returns the schema of settings files.
-pub(super) fn settings() -> RunResult<Map<String, Json>> {
+pub(super) fn settings_schema() -> RunResult<Map<String, Json>> {
     let guards = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}});
     let some = json!({"type": "array", "items": {"$ref": "#/$defs/guard"}, "minItems": 1});
     let model = json!({
@@ -22,7 +22,7 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
         "required": ["guard"], "anyOf": [{"required": ["match"]}, {"required": ["task"]}],
         "additionalProperties": false,
     });
-    Ok(object(json!({
+    Ok(into_object(json!({
         "type": "object",
         "properties": {
             "guard": guards,
@@ -31,53 +31,53 @@ pub(super) fn settings() -> RunResult<Map<String, Json>> {
                 "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
                 "description": "the share of production's responses that loop",
             },
-            "ignore": ignore("lines that no guard reads of a text: patterns"),
-            "prompt": prompt(),
+            "ignore": ignore_schema("lines that no guard reads of a text: patterns"),
+            "prompt": prompt_schema(),
             "messages": {"type": "object", "additionalProperties": false, "properties": {"lang": {
                 "enum": Lang::NAMES, "description": "of what an alarm says to people and models; default: that of the text that repeats",
             }}},
-            "think": think(),
+            "think": think_schema(),
         },
         "anyOf": [
             {"properties": {"guard": {"minItems": 1}}, "required": ["guard"]},
             {"properties": {"model": {"minItems": 1}}, "required": ["model"]},
         ],
         "additionalProperties": false,
-        "$defs": {"guard": guard(false)?},
+        "$defs": {"guard": guard_schema(false)?},
     })))
 }
 
 /// Returns the schema of grids, which `tune` and `sweep` search.
-pub(super) fn grid() -> RunResult<Map<String, Json>> {
+pub(super) fn grid_schema() -> RunResult<Map<String, Json>> {
     let on = json!({"properties": {"enabled": {"const": true}}});
-    Ok(object(json!({
+    Ok(into_object(json!({
         "type": "object",
         "properties": {
             "guard": {
                 "type": "array", "items": {"$ref": "#/$defs/guard"}, "contains": on,
                 "description": "a grid of several guards is the product of all",
             },
-            "ignore": ignore("lines that no guard reads of a text: patterns"),
-            "prompt": prompt(),
+            "ignore": ignore_schema("lines that no guard reads of a text: patterns"),
+            "prompt": prompt_schema(),
         },
         "required": ["guard"], "additionalProperties": false,
-        "$defs": {"guard": guard(true)?},
+        "$defs": {"guard": guard_schema(true)?},
     })))
 }
 
 /// Returns the schema of a list of patterns for ignored lines.
-fn ignore(words: &str) -> Json {
+fn ignore_schema(words: &str) -> Json {
     json!({"type": "array", "items": {"type": "string"}, "description": words})
 }
 
-/// Returns the schema of `prompt`, which handles repetition of the user's text.
-fn prompt() -> Json {
+/// Returns the schema of `prompt`, which controls whether repetition of the prompt's text counts.
+fn prompt_schema() -> Json {
     let words = "skip: repetition in a text counts only beyond what the user wrote; default: check";
     json!({"enum": ["check", "skip"], "description": words})
 }
 
 /// Returns the schema of a `[[guard]]`, whose parameters and presets depend on its detector.
-fn guard(in_grid: bool) -> RunResult<Json> {
+fn guard_schema(in_grid: bool) -> RunResult<Json> {
     let names: Vec<&str> = DETECTORS.iter().map(|d| d.name).collect();
     let tokens = if in_grid {
         json!({"not": {}, "description": "a grid is in chars"})
@@ -103,7 +103,7 @@ fn guard(in_grid: bool) -> RunResult<Json> {
     }))
 }
 
-/// Returns the parameters and presets that each detector adds to its guard.
+/// Returns, for each detector, the schema of its parameters, presets and channels.
 fn guard_schemas(in_grid: bool) -> RunResult<Vec<Json>> {
     let all = DETECTORS.iter().copied();
     all.map(|detector| detector_schema(detector, in_grid))
@@ -118,7 +118,7 @@ fn detector_schema(detector: &'static Detector, in_grid: bool) -> RunResult<Json
         "properties": {
             "preset": {"enum": presets},
             "channel": {"enum": channels},
-            "params": table(detector.params, in_grid),
+            "params": params_table(detector.params, in_grid),
         },
     });
     // A program has no default.
@@ -138,8 +138,8 @@ fn detector_schema(detector: &'static Detector, in_grid: bool) -> RunResult<Json
     }))
 }
 
-/// Returns the schema of `think`, which splits the `text` of transcripts.
-fn think() -> Json {
+/// Returns the schema of `think`, the rules for splitting a text at `<think>`.
+fn think_schema() -> Json {
     let blocks =
         json!({"enum": ["first", "all"], "description": "the block at the start, or every one"});
     let tags = json!({

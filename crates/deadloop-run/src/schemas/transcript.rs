@@ -1,6 +1,6 @@
-//! The schema of a transcript: one line of a corpus.
+//! The schema of a transcript, which is one line of a corpus.
 //!
-//! Fields that deadloop does not know are kept, and null counts as absent.
+//! Unknown fields are kept, and null counts as absent.
 
 use deadloop_corpus::EVENT_TYPES;
 use deadloop_detect::Fault;
@@ -8,15 +8,15 @@ use deadloop_detect::{Channel, Kind};
 use deadloop_score::Class;
 use serde_json::{Map, Value as Json, json};
 
-use super::object;
+use super::into_object;
 
 /// Returns the schema of a transcript. Its text is in `events`, in `text`, or in `reasoning` and `answer`.
-pub(super) fn transcript() -> Map<String, Json> {
+pub(super) fn transcript_schema() -> Map<String, Json> {
     let text = || json!({"type": ["string", "null"]});
     let given =
         |name: &str| json!({"required": [name], "properties": {name: {"not": {"type": "null"}}}});
     let parts = json!({"anyOf": [given("reasoning"), given("answer")]});
-    object(json!({
+    into_object(json!({
         "type": "object",
         "properties": {
             "id": {"type": "string", "minLength": 1, "description": "its own in the corpus"},
@@ -24,15 +24,15 @@ pub(super) fn transcript() -> Map<String, Json> {
             "profile": text(), "group": text(), "lang": text(),
             "text": text(), "reasoning": text(), "answer": text(),
             "meta": {"type": ["object", "null"]},
-            "events": {"type": ["array", "null"], "items": event()},
-            "labels": {"type": ["array", "null"], "items": label()},
+            "events": {"type": ["array", "null"], "items": event_schema()},
+            "labels": {"type": ["array", "null"], "items": label_schema()},
         },
         "required": ["id"],
         "oneOf": [given("events"), given("text"), parts],
     }))
 }
 
-fn event() -> Json {
+fn event_schema() -> Json {
     let needs = |kind: &str, fields: Json| {
         json!({
             "if": {"properties": {"type": {"const": kind}}},
@@ -59,7 +59,7 @@ fn event() -> Json {
     })
 }
 
-fn label() -> Json {
+fn label_schema() -> Json {
     let position =
         |what: &str| json!({"type": ["integer", "null"], "minimum": 0, "description": what});
     let or_null = |words: Vec<&str>| {

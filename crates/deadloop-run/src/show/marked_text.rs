@@ -1,32 +1,32 @@
-//! Shows a long text with marks, folded far from ends and marks.
+//! Formats a long text with marks, and folds the parts far from its ends and marks.
 
 use crate::visible::visible_lines;
 use crate::words;
 
-/// A mark: the index of the char before which it is shown, and its text.
+/// A mark in a text, shown before the char with index `at`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TextMark {
     at: usize,
-    says: &'static str,
+    label: &'static str,
 }
 
 impl TextMark {
-    pub(super) fn new(at: usize, says: &'static str) -> Self {
-        Self { at, says }
+    pub(super) fn new(at: usize, label: &'static str) -> Self {
+        Self { at, label }
     }
 }
 
-/// The minimum number of chars that are folded. The note that replaces them is about as long.
-const LEAST: usize = 80;
+/// The minimum number of chars to fold. The note that replaces them is about as long.
+const MIN_FOLDED: usize = 80;
 
-/// Returns the text with its marks, safe for a terminal. `context` is the number of chars shown at each end and
-/// around each mark. `None` folds nothing.
-pub(super) fn fold(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) -> String {
-    pins.sort_unstable();
+/// Formats a text with its marks, safe for a terminal. `context` is the number of chars shown at each end and on each
+/// side of a mark, or `None` to fold nothing.
+pub(super) fn fold_text(text: &str, mut marks: Vec<TextMark>, context: Option<usize>) -> String {
+    marks.sort_unstable();
     let length = text.chars().count();
-    let shown = windows(length, &pins, context);
+    let shown = shown_ranges(length, &marks, context);
     let mut page = String::new();
-    let (mut pin, mut at) = (pins.iter().peekable(), 0);
+    let (mut mark, mut at) = (marks.iter().peekable(), 0);
     let mut chars = text.chars();
     for (i, (from, to)) in shown.iter().enumerate() {
         if i > 0 || *from > 0 {
@@ -37,9 +37,9 @@ pub(super) fn fold(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) 
         }
         let mut piece = String::new();
         while at <= *to {
-            while let Some(next) = pin.next_if(|next| next.at <= at) {
+            while let Some(next) = mark.next_if(|next| next.at <= at) {
                 page.push_str(&visible_lines(&piece));
-                page.push_str(&format!("⟦{}⟧", next.says));
+                page.push_str(&format!("⟦{}⟧", next.label));
                 piece.clear();
             }
             if at == *to {
@@ -53,15 +53,15 @@ pub(super) fn fold(text: &str, mut pins: Vec<TextMark>, context: Option<usize>) 
     page
 }
 
-/// Returns the shown parts of the text, as ranges of chars, in order and disjoint.
-fn windows(length: usize, pins: &[TextMark], context: Option<usize>) -> Vec<(usize, usize)> {
+/// Returns the parts of the text to show, as disjoint ranges of chars in order.
+fn shown_ranges(length: usize, marks: &[TextMark], context: Option<usize>) -> Vec<(usize, usize)> {
     let Some(context) = context else {
         return vec![(0, length)];
     };
-    let around = pins.iter().map(|pin| {
+    let around = marks.iter().map(|mark| {
         (
-            pin.at.saturating_sub(context),
-            pin.at.saturating_add(context),
+            mark.at.saturating_sub(context),
+            mark.at.saturating_add(context),
         )
     });
     let mut wanted: Vec<(usize, usize)> = std::iter::once((0, context))
@@ -73,7 +73,7 @@ fn windows(length: usize, pins: &[TextMark], context: Option<usize>) -> Vec<(usi
     let mut shown: Vec<(usize, usize)> = Vec::new();
     for (from, to) in wanted {
         match shown.last_mut() {
-            Some((_, last)) if from <= last.saturating_add(LEAST) => *last = to.max(*last),
+            Some((_, last)) if from <= last.saturating_add(MIN_FOLDED) => *last = to.max(*last),
             _ => shown.push((from, to)),
         }
     }
@@ -89,7 +89,7 @@ mod tests {
         let text: String = (0..1000)
             .map(|n| char::from(b'a' + (n % 26) as u8))
             .collect();
-        let shown = fold(
+        let shown = fold_text(
             &text,
             vec![TextMark::new(500, "onset"), TextMark::new(1000, "end")],
             Some(10),
@@ -105,15 +105,18 @@ mod tests {
             )
         );
         assert_eq!(
-            fold("思想", vec![TextMark::new(1, "onset")], Some(0)),
+            fold_text("思想", vec![TextMark::new(1, "onset")], Some(0)),
             "思⟦onset⟧想"
         );
-        assert_eq!(fold(&text, Vec::new(), None), text);
-        assert_eq!(fold("", Vec::new(), Some(5)), "");
+        assert_eq!(fold_text(&text, Vec::new(), None), text);
+        assert_eq!(fold_text("", Vec::new(), Some(5)), "");
     }
 
     #[test]
     fn nothing_in_it_is_obeyed() {
-        assert_eq!(fold("a\u{1b}[2J\nb", Vec::new(), None), "a\\u{1b}[2J\nb");
+        assert_eq!(
+            fold_text("a\u{1b}[2J\nb", Vec::new(), None),
+            "a\\u{1b}[2J\nb"
+        );
     }
 }

@@ -1,7 +1,7 @@
-//! A transcript as text for a person to read.
+//! Formats a transcript as text for a reader.
 //!
-//! Channels and events are in order, with a mark where each label begins and ends. Long text is folded. In a run,
-//! turns and calls are numbered, and results are folded to a few lines.
+//! Channels and events are in order, with marks where labels begin and end. Long text is folded. In a run, turns and
+//! calls are numbered, and results are folded to a few lines.
 
 mod marked_text;
 pub mod outline;
@@ -16,13 +16,13 @@ use deadloop_score::LabelRow;
 use crate::visible::{visible, visible_lines};
 use crate::words;
 
-use marked_text::{TextMark, fold};
+use marked_text::{TextMark, fold_text};
 use run::RunNumbering;
 
-/// Renders a transcript and its labels for reading. Around each mark and at both ends of a long text `context` chars are
-/// shown, or all if it is `None`.
+/// Formats a transcript and its labels. `context` is the number of chars shown at both ends of a long text and on each
+/// side of a mark, or `None` to show all text.
 pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) -> String {
-    let mut page = heading(entry);
+    let mut page = format_heading(entry);
     for row in labels {
         page.push_str(&format!("label      {}\n", describe_label(row)));
     }
@@ -35,16 +35,16 @@ pub fn transcript(entry: &Entry, labels: &[LabelRow], context: Option<usize>) ->
                 let at = &mut seen[usize::from(channel == Channel::Answer)];
                 let from = *at;
                 *at += text.chars().count();
-                of_text((channel, &text, from), labels, context)
+                format_text((channel, &text, from), labels, context)
             }
-            TextBlock::Other(event) => of_event(event, &mut numbers, context),
+            TextBlock::Other(event) => format_event(event, &mut numbers, context),
         };
         page.push_str(&part);
     }
     page.trim_end().to_owned()
 }
 
-fn heading(entry: &Entry) -> String {
+fn format_heading(entry: &Entry) -> String {
     let t = &entry.transcript;
     let mut lines = vec![("transcript", t.id.clone()), ("model", t.model.clone())];
     let named = [
@@ -78,7 +78,7 @@ fn heading(entry: &Entry) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// Describes a label in words.
+/// Formats a label in words.
 fn describe_label(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
@@ -101,14 +101,14 @@ fn describe_label(row: &LabelRow) -> String {
     words.join(" ")
 }
 
-/// Formats a block of text that begins at char `from` of its channel, with its marks.
-fn of_text(
+/// Formats a block of text with its marks. The block begins at char `from` of its channel.
+fn format_text(
     (channel, text, from): (Channel, &str, usize),
     labels: &[LabelRow],
     context: Option<usize>,
 ) -> String {
     let length = text.chars().count();
-    let mut pins = Vec::new();
+    let mut marks = Vec::new();
     for row in labels
         .iter()
         .filter(|row| row.channel.is_none_or(|c| c == channel))
@@ -120,11 +120,11 @@ fn of_text(
             ("end", row.end),
         ];
         for (name, position) in named {
-            let inside = position
+            let offset = position
                 .and_then(|position| usize::try_from(position).ok())
                 .and_then(|position| position.checked_sub(from))
                 .filter(|at| *at <= length);
-            pins.extend(inside.map(|at| TextMark::new(at, name)));
+            marks.extend(offset.map(|at| TextMark::new(at, name)));
         }
     }
     let count = |n: usize| words::count(n as u64);
@@ -133,19 +133,20 @@ fn of_text(
         channel.name(),
         count(from),
         count(from + length),
-        fold(text, pins, context)
+        fold_text(text, marks, context)
     )
 }
 
-/// The chars shown at both ends of a result. Results were written for the model, so people need little of them.
-const RESULT: usize = 160;
+/// The maximum number of chars shown at each end of a tool result. Results were written for the model, so readers need
+/// little of them.
+const MAX_RESULT: usize = 160;
 
-fn of_event<'a>(
+fn format_event<'a>(
     event: &'a RecordedEvent,
     numbers: &mut RunNumbering<'a>,
     context: Option<usize>,
 ) -> String {
-    let text = |text: &str, context| fold(text, Vec::new(), context);
+    let text = |text: &str, context| fold_text(text, Vec::new(), context);
     let id = |id: &Option<String>| match id {
         Some(id) => format!(" ({})", visible(id)),
         None => String::new(),
@@ -159,7 +160,7 @@ fn of_event<'a>(
             let written = Arguments::Json(arguments).text();
             format!(
                 "\n-- call {}{}: {}\n{}\n",
-                numbers.call(call.as_deref()),
+                numbers.call_number(call.as_deref()),
                 id(call),
                 visible(name),
                 text(&written, context)
@@ -171,19 +172,19 @@ fn of_event<'a>(
             error,
         } => format!(
             "\n-- result {}{}{}{}\n{}\n",
-            numbers.result(call.as_deref()),
+            numbers.call_of_result(call.as_deref()),
             id(call),
             if *error == Some(true) {
                 ", an error"
             } else {
                 ""
             },
-            cut_length(event),
-            text(content, context.map(|context| context.min(RESULT)))
+            full_length(event),
+            text(content, context.map(|context| context.min(MAX_RESULT)))
         ),
-        Body::Turn => numbers.turn(event),
-        Body::User(said) => format!("\n-- user{}\n{}\n", cut_length(event), text(said, context)),
-        Body::System => format!("\n-- system{}\n", cut_length(event)),
+        Body::Turn => numbers.turn_heading(event),
+        Body::User(said) => format!("\n-- user{}\n{}\n", full_length(event), text(said, context)),
+        Body::System => format!("\n-- system{}\n", full_length(event)),
         Body::Handoff { from, to } => {
             format!("\n-- handoff: {} to {}\n", visible(from), visible(to))
         }
@@ -195,8 +196,8 @@ fn of_event<'a>(
     }
 }
 
-/// Returns the original length of a text that the recording holds only in part or not at all.
-fn cut_length(event: &RecordedEvent) -> String {
+/// Formats the original length of a text that the recording holds only in part.
+fn full_length(event: &RecordedEvent) -> String {
     let length = event.rest.get("length").and_then(serde_json::Value::as_u64);
     length.map_or_else(String::new, |n| {
         format!(", of {} in all", words::several(n, "char"))

@@ -1,4 +1,4 @@
-//! Size, first line and search matches of a transcript.
+//! The size and the first words of a transcript, for lists.
 
 use deadloop_corpus::{Body, Transcript};
 use deadloop_detect::Event;
@@ -20,7 +20,7 @@ pub fn lengths(transcript: &Transcript) -> [u64; 2] {
 /// The size of a transcript.
 #[derive(Clone, Copy, Serialize)]
 pub struct Size {
-    /// The chars of reasoning and answer together.
+    /// The number of chars of reasoning and answer together.
     pub chars: u64,
     /// The number of calls.
     pub calls: u64,
@@ -35,8 +35,7 @@ impl Size {
     }
 }
 
-/// Counts the chars, calls and turns of a transcript. Unrecorded turns are counted as [`Transcript::stream`] makes
-/// them.
+/// Counts the chars, calls and turns of a transcript. Unrecorded turns count as in [`Transcript::stream`].
 pub fn size(transcript: &Transcript) -> Size {
     let (mut calls, mut turns) = (0, 0);
     for (_, event) in transcript.stream() {
@@ -53,10 +52,10 @@ pub fn size(transcript: &Transcript) -> Size {
     }
 }
 
-/// The maximum number of chars of text shown in a line.
-const SHOWN: usize = 60;
+/// The maximum number of chars shown of a transcript's text.
+const MAX_START_CHARS: usize = 60;
 
-/// Returns the start of a transcript's text: of its reasoning, else of its answer, else of its calls. Text that arrived in pieces is
+/// Returns the start of a transcript's reasoning, else of its answer, else of its calls. Text that arrived in pieces is
 /// joined first.
 pub fn start(transcript: &Transcript) -> String {
     let [reasoning, answer] = [transcript.reasoning(), transcript.answer()];
@@ -74,5 +73,5 @@ pub fn start(transcript: &Transcript) -> String {
     let text = texts
         .find(|text| !text.trim().is_empty())
         .unwrap_or_default();
-    text.trim_start().chars().take(SHOWN).collect()
+    text.trim_start().chars().take(MAX_START_CHARS).collect()
 }

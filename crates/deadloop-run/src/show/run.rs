@@ -1,4 +1,4 @@
-//! The turns and calls of a run in words, numbered from 0.
+//! [`RunNumbering`]: headings of the turns and calls of a run, numbered from 0.
 
 use crate::corpus::blocks;
 use deadloop_corpus::{RecordedEvent, Transcript};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::visible::visible;
 use crate::words;
 
-/// The turns and calls of a transcript in words, numbered in the order of its events.
+/// A formatter of headings of turns and calls, numbered in the order of the events.
 pub(super) struct RunNumbering<'a> {
     numbers: blocks::RunNumbers<'a>,
     labels: &'a [LabelRow],
@@ -23,23 +23,23 @@ impl<'a> RunNumbering<'a> {
         }
     }
 
-    /// Returns the heading of an unrecorded turn that begins before event `number`.
-    pub(super) fn unrecorded_turn(&mut self, number: u64) -> Option<String> {
-        let turn = self.numbers.made(number)?;
-        Some(self.heading(turn, None))
+    /// Returns the heading of the unrecorded turn that begins before the event at index `event`. `None` if none does.
+    pub(super) fn unrecorded_turn(&mut self, event: u64) -> Option<String> {
+        let turn = self.numbers.made(event)?;
+        Some(self.format_heading(turn, None))
     }
 
-    /// Returns the heading of a turn: its number, its agent and its tokens.
-    pub(super) fn turn(&mut self, event: &RecordedEvent) -> String {
+    /// Returns the heading of a recorded turn, with its number, agent and tokens.
+    pub(super) fn turn_heading(&mut self, event: &RecordedEvent) -> String {
         let turn = self.numbers.turn();
-        self.heading(turn, Some(event))
+        self.format_heading(turn, Some(event))
     }
 
-    fn heading(&self, number: u64, event: Option<&RecordedEvent>) -> String {
+    fn format_heading(&self, number: u64, event: Option<&RecordedEvent>) -> String {
         let mut head = format!(
             "\n== turn {}{}",
             words::count(number),
-            self.marks(Channel::Turns, number)
+            self.format_marks(Channel::Turns, number)
         );
         let Some(event) = event else {
             return head + "\n";
@@ -59,25 +59,25 @@ impl<'a> RunNumbering<'a> {
     }
 
     /// Returns the number of the next call, with the marks of its labels.
-    pub(super) fn call(&mut self, id: Option<&'a str>) -> String {
+    pub(super) fn call_number(&mut self, id: Option<&'a str>) -> String {
         let number = self.numbers.call(id);
         format!(
             "{}{}",
             words::count(number),
-            self.marks(Channel::Tools, number)
+            self.format_marks(Channel::Tools, number)
         )
     }
 
-    /// Returns the call of a result, in words.
-    pub(super) fn result(&mut self, id: Option<&str>) -> String {
+    /// Formats which call a result belongs to.
+    pub(super) fn call_of_result(&mut self, id: Option<&str>) -> String {
         match self.numbers.result(id) {
             Some(call) => format!("of call {}", words::count(call)),
             None => "of no open call".to_owned(),
         }
     }
 
-    /// Returns the marks of the labels of a call or turn.
-    fn marks(&self, channel: Channel, number: u64) -> String {
+    /// Formats the marks of the labels at a call or turn.
+    fn format_marks(&self, channel: Channel, number: u64) -> String {
         let rows = self
             .labels
             .iter()

@@ -1,14 +1,14 @@
-//! [`MadeCounts`]: counts of a made corpus, by item of the spec.
+//! [`MadeCounts`]: counts of a synthetic corpus, by item of its spec.
 
 use deadloop_synth::transcript::SynthTranscript;
 
-/// The counts of a made corpus, by item.
+/// The counts of a synthetic corpus, by item of its spec.
 #[derive(Default)]
 pub struct MadeCounts {
     items: Vec<(String, [u64; 6])>,
 }
 
-/// The names of the counts.
+/// The names of the counts of an item, in order.
 pub const COUNTED: [&str; 6] = [
     "transcripts",
     "loops",

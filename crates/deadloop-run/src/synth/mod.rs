@@ -1,4 +1,4 @@
-//! Makes a labelled corpus from a spec and a seed.
+//! Makes a labelled synthetic corpus from a spec and a seed.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -24,27 +24,27 @@ pub use counts::{COUNTED, MadeCounts};
 
 use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, Failure, RunResult};
-use crate::folder::outputs::occupied;
+use crate::folder::outputs::occupied_by;
 use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
-/// A finished synthetic corpus.
+/// The summary of a finished synthetic corpus.
 pub struct MadeCorpus {
     /// The name of the corpus.
     pub name: String,
-    /// The counts by item.
+    /// The counts of transcripts, loops and faults, by item of the spec.
     pub counts: MadeCounts,
 }
 
-/// The number of transcripts that are made in parallel before they are written.
-const BATCH: usize = 256;
+/// The number of transcripts made in parallel before they are written.
+const BATCH_TRANSCRIPTS: usize = 256;
 
-/// Makes the corpus of a spec in the folder `out`. Calls `step` after every batch with the number of transcripts made
-/// and the total.
+/// Makes the corpus of a spec in the folder `out`. Calls `step` after every batch, with the number of transcripts made
+/// so far and the total.
 ///
 /// # Errors
-/// Returns an error if the spec or a source is bad, no transcript is requested or possible, or the folder holds
-/// something else.
+/// Returns an error if the spec or a source is bad, the spec requests no transcript, or the folder holds something
+/// else.
 pub fn make(
     path: &Path,
     out: &Path,
@@ -52,9 +52,9 @@ pub fn make(
     host: &dyn Host,
     step: &dyn Fn(u64, u64),
 ) -> RunResult<MadeCorpus> {
-    let spec = CorpusSpec::read(path).map_err(usage)?;
+    let spec = CorpusSpec::read(path).map_err(usage_failure)?;
     let folder = CorpusFolder::prepare(out, &spec, force, host)?;
-    let stock = stock(path, &spec, host)?;
+    let stock = read_stock(path, &spec, host)?;
     let maker = Maker::new(&spec, &stock);
     let jobs = maker.jobs();
     if jobs.is_empty() {
@@ -64,11 +64,11 @@ pub fn make(
     let mut counts = MadeCounts::default();
     let mut rows = Vec::new();
     let mut splits = Vec::new();
-    let mut writers = folder.writers(&spec)?;
+    let mut writers = folder.create_writers(&spec)?;
     let (mut made_so_far, all) = (0, jobs.len() as u64);
-    for batch in jobs.chunks(BATCH) {
-        let make = |job: &SynthJob| maker.make(job).map_err(|e| usage(e.problem(path)));
-        // The first transcript that cannot be made is reported, whichever thread was faster.
+    for batch in jobs.chunks(BATCH_TRANSCRIPTS) {
+        let make = |job: &SynthJob| maker.make(job).map_err(|e| usage_failure(e.problem(path)));
+        // The first transcript that cannot be made is reported, independent of the threads' speed.
         let made: Vec<RunResult<SynthTranscript>> = batch.par_iter().map(make).collect();
         let made: Vec<SynthTranscript> = made.into_iter().collect::<RunResult<_>>()?;
         for (job, made) in batch.iter().zip(&made) {
@@ -91,9 +91,9 @@ pub fn make(
     for writer in writers.into_values() {
         writer.finish()?;
     }
-    folder.table("labels.csv", &LABEL_COLUMNS, &rows)?;
+    folder.write_csv("labels.csv", &LABEL_COLUMNS, &rows)?;
     if !splits.is_empty() {
-        folder.table("splits.csv", &["transcript", "split"], &splits)?;
+        folder.write_csv("splits.csv", &["transcript", "split"], &splits)?;
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     write_text(&out.join("dataset.toml"), &spec.card(&name))?;
@@ -103,24 +103,24 @@ pub fn make(
     })
 }
 
-fn usage(problem: Problem) -> Failure {
+fn usage_failure(problem: Problem) -> Failure {
     Code::Usage.because(problem)
 }
 
-/// Converts a write error: a folder with other files is wrong usage, anything else is unexpected.
-fn failure(error: WriteError) -> Failure {
+/// Converts a write error. A folder with other files is wrong usage, and anything else is unexpected.
+fn write_failure(error: WriteError) -> Failure {
     match error {
         WriteError::Exists { .. } => Code::Usage.error(format!("{error} with {FORCE}")),
         other => other.into(),
     }
 }
 
-/// Returns the file name of a file of transcripts.
-fn file_for(file: &str) -> String {
+/// Returns the file name for the name of a transcript file in the spec.
+fn file_name(file: &str) -> String {
     format!("{file}.jsonl.zst")
 }
 
-/// The folder of the new corpus.
+/// The claimed folder of the new corpus.
 struct CorpusFolder<'a> {
     path: &'a Path,
     force: bool,
@@ -128,14 +128,14 @@ struct CorpusFolder<'a> {
 }
 
 impl<'a> CorpusFolder<'a> {
-    /// Creates the folder. Refuses a folder whose files would mix with the new ones.
+    /// Creates the folder. Returns an error if it holds files that would mix with the new ones.
     fn prepare(path: &'a Path, spec: &CorpusSpec, force: bool, host: &dyn Host) -> RunResult<Self> {
         let inner = path.join("transcripts");
         let refuse = |e| Code::Usage.at(OUT, format!("{}: cannot be made: {e}", path.display()));
         std::fs::create_dir_all(&inner).map_err(refuse)?;
         let claim = claim(path).map_err(refuse)?;
         host.writes(path);
-        let files: Vec<String> = spec.files().into_iter().map(file_for).collect();
+        let files: Vec<String> = spec.files().into_iter().map(file_name).collect();
         for entry in std::fs::read_dir(&inner)? {
             let name = entry?.file_name();
             if !files.iter().any(|file| name == file.as_str())
@@ -148,7 +148,7 @@ impl<'a> CorpusFolder<'a> {
         let tables = ["labels.csv", "splits.csv", "dataset.toml"].map(str::to_owned);
         let files = files.iter().map(|file| format!("transcripts/{file}"));
         match files.chain(tables).find(|name| is_named(&path.join(name))) {
-            Some(name) if !force => Err(occupied(path, Path::new(&name), "")),
+            Some(name) if !force => Err(occupied_by(path, Path::new(&name), "")),
             _ => Ok(Self {
                 path,
                 force,
@@ -158,17 +158,21 @@ impl<'a> CorpusFolder<'a> {
     }
 
     /// Creates a writer for each file of transcripts.
-    fn writers<'s>(&self, spec: &'s CorpusSpec) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
+    fn create_writers<'s>(
+        &self,
+        spec: &'s CorpusSpec,
+    ) -> RunResult<BTreeMap<&'s str, CorpusWriter>> {
         let create = |file| {
-            let path = self.path.join("transcripts").join(file_for(file));
-            let writer = CorpusWriter::create(&path, self.force).map_err(failure)?;
+            let path = self.path.join("transcripts").join(file_name(file));
+            let writer = CorpusWriter::create(&path, self.force).map_err(write_failure)?;
             Ok((file, writer))
         };
         spec.files().into_iter().map(create).collect()
     }
 
-    fn table<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
-        let file = UnfinishedFile::create(&self.path.join(name), self.force).map_err(failure)?;
+    fn write_csv<R: AsRef<[String]>>(&self, name: &str, header: &[&str], rows: &[R]) -> RunResult {
+        let file =
+            UnfinishedFile::create(&self.path.join(name), self.force).map_err(write_failure)?;
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header)?;
         for row in rows {
@@ -181,36 +185,36 @@ impl<'a> CorpusFolder<'a> {
 }
 
 /// Reads the sources and forms of a spec.
-fn stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
+fn read_stock(path: &Path, spec: &CorpusSpec, host: &dyn Host) -> RunResult<Stock> {
     let base = path.parent().unwrap_or(Path::new(""));
     let mut stock = Stock::default();
     for (at, source) in spec.sources.iter().enumerate() {
-        let said = match &source.place {
+        let content = match &source.place {
             SourcePlace::Corpus(corpus) => {
                 let wants = (spec.wants_runs(at), spec.wants_recordings(at));
-                corpus_texts(&base.join(corpus), source, wants, host)?
+                read_source_corpus(&base.join(corpus), source, wants, host)?
             }
             SourcePlace::Text(text) => SourceContent {
-                texts: source.paragraphs(&base.join(text)).map_err(usage)?,
+                texts: source.paragraphs(&base.join(text)).map_err(usage_failure)?,
                 ..SourceContent::default()
             },
         };
-        if said.texts.is_empty() && said.runs.is_empty() {
+        if content.texts.is_empty() && content.runs.is_empty() {
             let place = Place::new(Arc::new(path.to_path_buf()), source.line as u64);
             let what = format!("source {} has no text", source.name);
             let expected = "transcripts labelled clean, or take = \"all\"; paragraphs in a text";
-            return Err(usage(Problem::new(place, what, expected)));
+            return Err(usage_failure(Problem::new(place, what, expected)));
         }
-        stock.texts.push(said.texts);
-        stock.real.push(said.real);
-        stock.runs.push(said.runs);
-        stock.recorded.push(said.recorded);
+        stock.texts.push(content.texts);
+        stock.real.push(content.real);
+        stock.runs.push(content.runs);
+        stock.recorded.push(content.recorded);
     }
-    stock.forms = spec.read_forms(base).map_err(usage)?;
+    stock.forms = spec.read_forms(base).map_err(usage_failure)?;
     Ok(stock)
 }
 
-/// The content of a source corpus: texts, channels, runs and recordings.
+/// The content of a source: clean texts, real streams by transcript id, runs and recordings.
 #[derive(Default)]
 struct SourceContent {
     texts: Vec<CleanText>,
@@ -219,9 +223,9 @@ struct SourceContent {
     recorded: Vec<SynthTranscript>,
 }
 
-/// Reads a source corpus. With `runs`, an item plants loops into its runs. With `recordings`, an item takes its
-/// transcripts unchanged.
-fn corpus_texts(
+/// Reads a source corpus. `runs` is whether its runs are read, into which an item inserts loops. `recordings` is
+/// whether its transcripts are read to be taken unchanged.
+fn read_source_corpus(
     path: &Path,
     source: &CleanSource,
     (runs, recordings): (bool, bool),
@@ -250,21 +254,22 @@ fn corpus_texts(
         .iter()
         .filter(|case| source.all || case.class() == Some(Class::Clean));
     let wanted: std::collections::HashSet<&str> = wanted.map(|case| &*case.id).collect();
-    let mut said = SourceContent::default();
+    let mut content = SourceContent::default();
     let corpus = Corpus::open(path).map_err(|e| Code::Usage.because(e))?;
-    let rows = LabelRows::read(&corpus).map_err(usage)?;
+    let rows = LabelRows::read(&corpus).map_err(usage_failure)?;
     for entry in corpus.entries() {
         let entry = entry.map_err(|e| Code::Usage.because(e))?;
         if wanted.contains(entry.transcript.id.as_str()) {
-            said.texts.extend(CleanText::from_entry(&entry));
+            content.texts.extend(CleanText::from_entry(&entry));
             let id = entry.transcript.id.clone();
-            said.real.insert(id, RealStream::from_entry(&entry));
-            said.runs
+            content.real.insert(id, RealStream::from_entry(&entry));
+            content
+                .runs
                 .extend(RealRun::from_entry(&entry).filter(|_| runs));
             if recordings {
-                said.recorded.push(rows.recorded(entry));
+                content.recorded.push(rows.recorded(entry));
             }
         }
     }
-    Ok(said)
+    Ok(content)
 }

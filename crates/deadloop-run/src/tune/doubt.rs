@@ -32,7 +32,7 @@ pub(super) fn find_doubted(
     let mut doubted = vec![false; found.len()];
     let is_doubted =
         |entry: &Entry, (case, _): (usize, &Case)| found[case].is_doubted(&entry.transcript);
-    again.some(evidence.cases, &wanted, is_doubted, |case, is| {
+    again.for_each_wanted(evidence.cases, &wanted, is_doubted, |case, is| {
         doubted[case] = is;
         Ok(())
     })?;

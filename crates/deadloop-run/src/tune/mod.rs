@@ -12,7 +12,7 @@ use deadloop_score::{
 };
 
 use crate::failure::{Code, RunResult};
-use crate::replay::opened_transcripts::{Focus, OpeningOptions};
+use crate::replay::opened_transcripts::{FocusSetting, OpeningOptions};
 use crate::replay::request::Request;
 use crate::replay::{ReplayRun, RunOutcome, name, replay_plan};
 
@@ -104,7 +104,7 @@ pub fn tune(
     plan: TunePlan,
     next: impl FnOnce(&Choices, bool) -> Vec<String>,
 ) -> RunResult<RunOutcome<TuneResult>> {
-    replay_plan(request, &plan.plan, &tuning.settings)?.then(|mut done| {
+    replay_plan(request, &plan.plan, &tuning.settings)?.try_map(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
         let (cases, records) = done.unpacked(&plan.plan);
         let evidence = Evidence::new(&plan.plan, &cases, &records)?;
@@ -225,7 +225,7 @@ impl ChoiceInput<'_> {
         &self,
         chosen: &BTreeMap<String, usize>,
         in_use: &Settings,
-    ) -> BTreeMap<String, Focus> {
+    ) -> BTreeMap<String, FocusSetting> {
         let of = |cell: usize| {
             if cell == self.plan.in_use {
                 in_use.clone()

@@ -196,7 +196,7 @@ impl Remedies<'_> {
             Some((name?, case.cluster().to_owned()))
         };
         let again = self.another_pass("looking at wrong alarms");
-        again.some(
+        again.for_each_wanted(
             self.evidence.cases,
             &|i| stops[i].is_some(),
             found,
@@ -218,7 +218,7 @@ impl Remedies<'_> {
         let cells: Vec<usize> = tried.iter().map(|s| plan.add_settings(s)).collect();
         let mut records: Vec<Option<Record>> = vec![None; self.evidence.cases.len()];
         let of = |entry: &Entry, _: (usize, &Case)| decide(&plan, &entry.transcript, None);
-        self.another_pass("trying remedies").some(
+        self.another_pass("trying remedies").for_each_wanted(
             self.evidence.cases,
             &|_| true,
             of,

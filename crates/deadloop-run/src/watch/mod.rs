@@ -1,6 +1,6 @@
-//! Passes a live stream through a guard.
+//! Passes a live stream through a guard, and copies it.
 //!
-//! The stream is read, judged and copied. The caller brings the input, the output, signals and threads.
+//! The caller brings the input, the output, signals and threads.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,42 +21,42 @@ pub use input::{Input, ThreadedInput};
 pub use parts::{WatchParts, WatchThink};
 pub use record::{StreamRecording, WatchRecord};
 
-/// The model of a stream that does not name one.
+/// The name of the model of a stream that names none.
 pub const UNNAMED: &str = "unknown";
 
-/// The state of a watched stream so far.
+/// The state of a watched stream: the counts and alarms so far.
 #[derive(Clone, Debug, Default)]
 pub struct WatchState {
-    /// Bytes read.
+    /// Number of bytes read.
     pub bytes: u64,
-    /// The counts of the judged events.
+    /// Counts of the text, calls and other events that the guard received.
     pub heard: ResponseCounts,
-    /// The format of the stream; `None` until it is recognised.
+    /// The format of the stream. `None` until it is recognised.
     pub format: Option<StreamFormat>,
     /// The number of lines that could not be read.
     pub bad_lines: u64,
-    /// The first of the bad lines.
+    /// The problems of the first unreadable lines.
     pub problems: Vec<Problem>,
-    /// The errors that the server reported in the stream.
+    /// The errors that the server sent in the stream.
     pub errors: Vec<String>,
-    /// The model that the stream named first.
+    /// The first model name in the stream.
     pub model: Option<String>,
     /// The alarms of guards that only warn or observe.
     pub warnings: Vec<Alarm>,
-    /// The calls that must not be run.
+    /// The tool calls that the client must not run.
     pub refused: Vec<RefusedCall>,
-    /// The tools of the calls whose arguments no repairer could mend.
+    /// The tools of the calls whose arguments could not be repaired.
     pub unmended: Vec<String>,
     /// The alarm that would abort the stream.
     pub alarm: Option<Alarm>,
-    /// The guards that this stream can never feed, with `--strict`.
+    /// The guards that cannot judge this kind of stream.
     pub blind: Vec<BlindMember>,
 }
 
-/// A [`WatchState`], shared by the reading thread and the thread that waits for Ctrl-C.
+/// A [`WatchState`] shared by the reading thread and the thread that waits for Ctrl-C.
 #[derive(Debug, Default)]
 pub struct SharedWatch {
-    seen: Mutex<WatchState>,
+    state: Mutex<WatchState>,
     stopped: AtomicBool,
 }
 
@@ -66,7 +66,7 @@ impl SharedWatch {
         self.lock().clone()
     }
 
-    /// Ends the watch now. The state so far stays.
+    /// Ends the watch after the current read. The state stays.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
@@ -77,33 +77,33 @@ impl SharedWatch {
     }
 
     fn lock(&self) -> MutexGuard<'_, WatchState> {
-        // If a thread panicked, the counts are still right.
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        // After a panic of the other thread, the counts are still right.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An event to report while the stream goes on.
+/// An event of the watch, to report while the stream goes on.
 pub enum WatchNews<'a> {
     /// A line that could not be read.
     Problem(&'a Problem),
     /// An alarm that only warns or observes.
     Warning(&'a Alarm),
-    /// A call that must not be run.
+    /// A tool call that the client must not run.
     Refused(&'a RefusedCall),
-    /// Guards that this stream can never feed.
+    /// Guards that cannot judge this kind of stream.
     Blind(&'a [BlindMember]),
 }
 
-/// A function that returns the guards of a model that a stream can never feed.
+/// A function that returns the guards of a model that cannot judge a stream with the given feeds.
 pub type BlindMembersFn = Box<dyn Fn(Option<&str>, Feeds) -> Vec<BlindMember> + Send>;
 
-/// A stream with its guard and its state so far.
+/// A watch over one stream: the guard, the copy and the state so far.
 pub struct StreamWatch<'a> {
     watched: WatchedResponse,
-    /// The repairers of the stream, whose output replaces the copy.
+    /// The repairers of the stream. Their output replaces the copy.
     mender: Option<LiveRepair>,
     record: Option<WatchRecord>,
-    /// The search for blind guards, until it has run.
+    /// Finds blind guards. `None` after it was called.
     blind: Option<BlindMembersFn>,
     /// Whether a blind guard ends the watch.
     strict: bool,
@@ -112,7 +112,7 @@ pub struct StreamWatch<'a> {
 }
 
 impl<'a> StreamWatch<'a> {
-    /// Creates a watch. `shared` is updated before anything is copied.
+    /// Creates a watch without repairers and record. `shared` is updated before bytes are copied.
     pub fn new(watched: WatchedResponse, shared: &'a SharedWatch) -> Self {
         Self {
             watched,
@@ -126,7 +126,7 @@ impl<'a> StreamWatch<'a> {
     }
 
     /// Watches `input` until it ends or the guard stops it. Its bytes are written to `copy` as they arrive, up to the
-    /// alarm. `told` is called with each event to report.
+    /// alarm. `report` is called with each event to report.
     ///
     /// # Errors
     /// Returns an error if `input` cannot be read, or if `copy` or the record cannot be written.
@@ -134,31 +134,31 @@ impl<'a> StreamWatch<'a> {
         mut self,
         mut input: impl Input,
         mut copy: impl Write,
-        told: impl Fn(WatchNews<'_>),
+        report: impl Fn(WatchNews<'_>),
     ) -> io::Result<()> {
-        let mut named = 0;
+        let mut reported = 0;
         loop {
-            let came = input.next()?;
-            let ended = came.as_ref().is_some_and(Vec::is_empty);
-            let step = self.step(came.as_deref());
+            let bytes = input.next()?;
+            let ended = bytes.as_ref().is_some_and(Vec::is_empty);
+            let step = self.process_read(bytes.as_deref());
             let problems = self.watched.problems();
-            problems[named..]
+            problems[reported..]
                 .iter()
-                .for_each(|problem| told(WatchNews::Problem(problem)));
-            named = problems.len();
+                .for_each(|problem| report(WatchNews::Problem(problem)));
+            reported = problems.len();
             step.warnings
                 .iter()
-                .for_each(|alarm| told(WatchNews::Warning(alarm)));
+                .for_each(|alarm| report(WatchNews::Warning(alarm)));
             step.refused
                 .iter()
-                .for_each(|refused| told(WatchNews::Refused(refused)));
+                .for_each(|refused| report(WatchNews::Refused(refused)));
             let (stop, kept) = (step.decision.stops(), step.kept);
-            self.note(step);
-            if self.is_blind(&told) {
+            self.update_shared(step);
+            if self.find_blind_guards(&report) {
                 return Ok(());
             }
             match &mut self.mender {
-                None => copy.write_all(&came.unwrap_or_default()[..kept])?,
+                None => copy.write_all(&bytes.unwrap_or_default()[..kept])?,
                 Some(mender) => {
                     if !stop && ended {
                         mender.finish();
@@ -168,34 +168,37 @@ impl<'a> StreamWatch<'a> {
             }
             copy.flush()?;
             if stop || ended || self.shared.stopped() {
-                let (model, now) = (self.watched.model().unwrap_or(UNNAMED), since(self.began));
+                let (model, now) = (
+                    self.watched.model().unwrap_or(UNNAMED),
+                    ms_since(self.began),
+                );
                 let record = self.record;
                 return record.map_or(Ok(()), |record| record.finish(model, now));
             }
         }
     }
 
-    /// Handles a read: bytes, an empty slice at the end, or `None` after a silence.
-    fn step(&mut self, came: Option<&[u8]>) -> WatchStep {
-        let now = since(self.began);
+    /// Passes one read to the guard: bytes, an empty slice at the end, or `None` after a silence.
+    fn process_read(&mut self, bytes: Option<&[u8]>) -> WatchStep {
+        let now = ms_since(self.began);
         let (mender, record) = (&mut self.mender, &mut self.record);
-        let each = |told: &ResponseEvent<'_>| {
+        let each = |item: &ResponseEvent<'_>| {
             if let Some(record) = &mut *record {
-                record.push(told, now);
+                record.push(item, now);
             }
-            if let (Some(mender), true) = (&mut *mender, told.goes_on) {
-                mender.push(&told.event);
+            if let (Some(mender), true) = (&mut *mender, item.goes_on) {
+                mender.push(&item.event);
             }
         };
-        match came {
+        match bytes {
             None => self.watched.silent_each(now, each),
             Some([]) => self.watched.end_each(now, each),
             Some(bytes) => self.watched.feed_each(bytes, now, each),
         }
     }
 
-    /// Updates the shared state.
-    fn note(&self, step: WatchStep) {
+    /// Updates the shared state after a step.
+    fn update_shared(&self, step: WatchStep) {
         let (watched, mut seen) = (&self.watched, self.shared.lock());
         seen.bytes = watched.bytes();
         seen.heard = watched.counts();
@@ -215,9 +218,9 @@ impl<'a> StreamWatch<'a> {
         seen.refused.extend(step.refused);
     }
 
-    /// Searches once for guards that the stream can never feed, as soon as the stream's kind is known. Returns
-    /// whether they end the watch.
-    fn is_blind(&mut self, told: &impl Fn(WatchNews<'_>)) -> bool {
+    /// Finds the guards that cannot judge this kind of stream, once the kind is known. Returns `true` if they end the
+    /// watch.
+    fn find_blind_guards(&mut self, report: &impl Fn(WatchNews<'_>)) -> bool {
         let heard = self.watched.counts() != ResponseCounts::default();
         let (Some(feeds), true) = (self.watched.feeds(), heard) else {
             return false;
@@ -229,15 +232,15 @@ impl<'a> StreamWatch<'a> {
         if blind.is_empty() {
             return false;
         }
-        told(WatchNews::Blind(&blind));
+        report(WatchNews::Blind(&blind));
         self.shared.lock().blind = blind;
         self.strict
     }
 }
 
-/// Returns the milliseconds since `began`.
-fn since(began: Instant) -> u64 {
-    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
+/// Returns the number of milliseconds since `start`.
+fn ms_since(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

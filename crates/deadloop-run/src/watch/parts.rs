@@ -1,4 +1,4 @@
-//! The parts of a watch: guards, think rules, repairers, record.
+//! [`WatchParts`]: the guards, think rules, repairers and record of a watch.
 
 use deadloop_corpus::{StreamFormat, StreamReader, ThinkOptions, ThinkRules};
 use deadloop_detect::{Guards, ModelTask, Settings};
@@ -8,16 +8,16 @@ use crate::repair::LiveRepair;
 
 use super::{BlindMembersFn, SharedWatch, StreamWatch, UNNAMED, WatchRecord};
 
-/// The rules for separating thinking from the answer: the rules of the settings, changed by options.
+/// Rules for separating thinking from the answer, from settings and options.
 pub struct WatchThink {
     /// The rules of the settings.
     pub rules: ThinkRules,
-    /// The words of options, which change the rules.
+    /// The words of `--think`, which override the rules.
     pub words: Vec<String>,
 }
 
 impl WatchThink {
-    /// Returns the rules for a model.
+    /// Returns the think options for a model.
     ///
     /// # Errors
     /// Returns an error if a word is unknown.
@@ -27,25 +27,25 @@ impl WatchThink {
     }
 }
 
-/// The parts of a watch.
+/// The parts from which a [`StreamWatch`] is built.
 pub struct WatchParts {
     /// The guards.
     pub guards: Guards,
-    /// The think rules, with checked words.
+    /// The rules for separating thinking, whose words are valid.
     pub think: WatchThink,
-    /// The repairers of the stream, if there are any.
+    /// The repairers of the stream, if any.
     pub mender: Option<LiveRepair>,
-    /// The record of the events, if one is kept.
+    /// The file that records the events, if any.
     pub record: Option<WatchRecord>,
     /// The settings of the guards.
     pub settings: Settings,
-    /// The task of the stream. Empty if unknown.
+    /// The task of the model. Empty if unknown.
     pub task: String,
 }
 
 impl WatchParts {
-    /// Creates the watch. `model` is the model whose guard watches; `None` for the first model that the stream names.
-    /// With `strict`, a guard that the stream can never feed ends the watch.
+    /// Builds the watch. `model` names the model whose guard watches; without one, the first model named in the stream
+    /// selects the guard. If `strict`, a guard that cannot judge this kind of stream ends the watch.
     pub fn watching<'a>(
         self,
         model: Option<String>,
@@ -55,31 +55,31 @@ impl WatchParts {
     ) -> StreamWatch<'a> {
         let (guards, think, settings) = (self.guards, self.think, self.settings);
         let task = self.task;
-        let asked = PromptInfo {
+        let prompt = PromptInfo {
             task: task.clone(),
             ..PromptInfo::default()
         };
-        let said = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        let model_name = model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         // The words were checked before.
-        let options = think.options_for(&said).unwrap_or_default();
+        let options = think.options_for(&model_name).unwrap_or_default();
         let reader = StreamReader::new("stdin", from, options);
-        let work = ModelTask {
-            model: &said,
+        let model_task = ModelTask {
+            model: &model_name,
             task: &task,
         };
-        let guard = guards.guard(work);
+        let guard = guards.guard(model_task);
         let watched = match model {
             Some(_) => WatchedResponse::with(guard, reader),
             None => {
                 let by_model = move |model: &str| think.options_for(model).unwrap_or_default();
                 let watched = WatchedResponse::with(guard, reader.splitting_by(by_model));
-                watched.by_model(guards).answering(asked)
+                watched.by_model(guards).answering(prompt)
             }
         };
         let blind: BlindMembersFn = Box::new(move |named, feeds| {
             let model = model.as_deref().or(named).unwrap_or(UNNAMED);
-            let work = ModelTask { model, task: &task };
-            settings.for_model(work).blind(feeds)
+            let model_task = ModelTask { model, task: &task };
+            settings.for_model(model_task).blind(feeds)
         });
         StreamWatch {
             mender: self.mender,

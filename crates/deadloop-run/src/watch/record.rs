@@ -1,4 +1,4 @@
-//! [`WatchRecord`]: a live stream as a transcript whose replay alarms as the live guard did.
+//! [`WatchRecord`]: a live stream recorded as a transcript.
 
 use std::io;
 use std::path::Path;
@@ -10,9 +10,9 @@ use deadloop_detect::{Event, TextChannel};
 use deadloop_stream::ResponseEvent;
 use serde_json::{Map, Value};
 
-/// The events of a stream with their times, and the file for them.
+/// A recording of a stream and the corpus file that it is written to. A replay of the transcript gives the same alarms.
 ///
-/// A transcript is one line with its model before its events, so it is written only when the stream is over.
+/// The transcript is written when the stream is over, since its line has the model before the events.
 pub struct WatchRecord {
     file: CorpusWriter,
     recording: StreamRecording,
@@ -22,14 +22,14 @@ pub struct WatchRecord {
 #[derive(Debug, Default)]
 pub struct StreamRecording {
     events: Vec<RecordedEvent>,
-    /// The call whose arguments are arriving: the times of the first and the last piece, and the arguments so far.
-    call: Option<(u64, u64, String)>,
+    /// The arguments that are arriving: the times of the first and the last piece in ms, and the text so far.
+    open_call: Option<(u64, u64, String)>,
     /// Whether a guard stopped the stream during a silence.
-    silent: bool,
+    stopped_in_silence: bool,
 }
 
 impl WatchRecord {
-    /// Creates a record. The name of the file must end like that of a corpus.
+    /// Creates the file at `path`, whose name must end like that of a corpus.
     ///
     /// # Errors
     /// Returns an error if the file exists or the folder cannot be written to.
@@ -40,15 +40,15 @@ impl WatchRecord {
         })
     }
 
-    /// Takes an event that the guard was pushed at `now`.
-    pub fn push(&mut self, told: &ResponseEvent<'_>, now: u64) {
-        self.recording.push(told, now);
+    /// Adds an event that the guard received `now` ms after the start.
+    pub fn push(&mut self, item: &ResponseEvent<'_>, now: u64) {
+        self.recording.push(item, now);
     }
 
-    /// Writes the transcript of a stream that is over.
+    /// Writes the transcript of the stream, which ended `now` ms after the start.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn finish(mut self, model: &str, now: u64) -> io::Result<()> {
         let entry = Entry {
             transcript: self.recording.transcript(model, now),
@@ -65,16 +65,17 @@ impl WatchRecord {
 }
 
 impl StreamRecording {
-    /// Takes an event that the guard received at `now`. Derived events are dropped, since a replay derives them again.
-    pub fn push(&mut self, told: &ResponseEvent<'_>, now: u64) {
-        self.silent = !told.goes_on && matches!(told.event, Event::Silence(_));
-        if told.derived {
+    /// Adds an event that the guard received `now` ms after the start. Derived events are dropped, since a replay
+    /// derives them again.
+    pub fn push(&mut self, item: &ResponseEvent<'_>, now: u64) {
+        self.stopped_in_silence = !item.goes_on && matches!(item.event, Event::Silence(_));
+        if item.derived {
             return;
         }
         let text = |text: Option<&str>| text.map(str::to_owned);
-        let (body, rest) = match told.event {
+        let (body, rest) = match item.event {
             Event::Text(TextChannel::Arguments, piece) => {
-                let (_, last, written) = self.call.get_or_insert((now, now, String::new()));
+                let (_, last, written) = self.open_call.get_or_insert((now, now, String::new()));
                 *last = now;
                 written.push_str(piece);
                 return;
@@ -85,7 +86,7 @@ impl StreamRecording {
                 id,
                 name,
                 arguments,
-            } => return self.call(text(id), name, arguments.text().into_owned(), now),
+            } => return self.push_call(text(id), name, arguments.text().into_owned(), now),
             Event::Result {
                 id, content, error, ..
             } => {
@@ -105,22 +106,22 @@ impl StreamRecording {
             }
             Event::Silence(_) | Event::Closed => return,
         };
-        self.event(body, now, rest);
+        self.push_event(body, now, rest);
     }
 
     /// Adds a call at the time when its arguments began, with the time when they ended.
-    fn call(&mut self, id: Option<String>, name: &str, arguments: String, now: u64) {
-        let (began, last, _) = self.call.take().unwrap_or((now, now, String::new()));
+    fn push_call(&mut self, id: Option<String>, name: &str, arguments: String, now: u64) {
+        let (began, last, _) = self.open_call.take().unwrap_or((now, now, String::new()));
         let body = Body::ToolCall {
             id,
             name: name.to_owned(),
             arguments: Value::String(arguments),
         };
         let until = (began < last).then(|| (UNTIL, last.into()));
-        self.event(body, began, until);
+        self.push_event(body, began, until);
     }
 
-    fn event(&mut self, body: Body, t_ms: u64, rest: Option<(&str, Value)>) {
+    fn push_event(&mut self, body: Body, t_ms: u64, rest: Option<(&str, Value)>) {
         self.events.push(RecordedEvent {
             t_ms: Some(t_ms as f64),
             rest: rest
@@ -131,16 +132,17 @@ impl StreamRecording {
         });
     }
 
-    /// Returns the transcript of a stream that is over. An unfinished call is kept with the arguments so far, without a
-    /// name. If a guard stopped the stream during a silence, the transcript ends after that silence.
+    /// Returns the transcript of the stream, which ended `now` ms after the start. An unfinished call is kept without a
+    /// name, with the arguments so far. If a guard stopped the stream during a silence, the transcript ends after that
+    /// silence.
     pub fn transcript(mut self, model: &str, now: u64) -> Transcript {
-        if let Some((_, last, written)) = self.call.as_mut() {
+        if let Some((_, last, written)) = self.open_call.as_mut() {
             let (last, written) = (*last, std::mem::take(written));
-            self.call(None, "", written, last);
+            self.push_call(None, "", written, last);
         }
-        if self.silent {
+        if self.stopped_in_silence {
             let reason = Some("aborted".to_owned());
-            self.event(Body::Finish { reason }, now, None);
+            self.push_event(Body::Finish { reason }, now, None);
         }
         Transcript {
             id: "watched".to_owned(),

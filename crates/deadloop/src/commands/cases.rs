@@ -1,4 +1,4 @@
-//! `deadloop cases`: pinned cases against settings, and a pinned case from a recording.
+//! `deadloop cases`: checks pinned cases, or writes a recording as a case.
 
 pub(super) use deadloop_run::cases::CasesOptions;
 use deadloop_run::cases::{CasesAnswer, cases};
@@ -12,10 +12,10 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop cases tests/cases/*.toml --
 
 pub(super) fn run(args: &CasesOptions, global: GlobalArgs) -> Outcome {
     let answer = cases(args, &Terminal::new(global))?;
-    // What is asked for with --add is written with --quiet too.
+    // The case requested by --add is written with --quiet too.
     let written = matches!(answer, CasesAnswer::Written { .. });
     let quiet = global.quiet && !written;
-    show::answer(&answer, GlobalArgs { quiet, ..global })?;
+    show::print_answer(&answer, GlobalArgs { quiet, ..global })?;
     if let Some(failure) = answer.failure() {
         return Err(failure);
     }
@@ -26,5 +26,5 @@ pub(super) fn run(args: &CasesOptions, global: GlobalArgs) -> Outcome {
     } else {
         "deadloop cases --add CORPUS TRANSCRIPT >> cases.toml".to_owned()
     };
-    show::next(&[next], global)
+    show::print_next(&[next], global)
 }

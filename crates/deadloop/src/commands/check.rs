@@ -1,4 +1,4 @@
-//! `deadloop check`: counts, findings and claims on a corpus.
+//! `deadloop check`: counts and checks a corpus, and judges claims on it.
 
 pub(super) use deadloop_run::check::CheckOptions;
 use deadloop_run::check::check;
@@ -15,8 +15,8 @@ pub(super) fn run(args: &CheckOptions, global: GlobalArgs) -> Outcome {
     if let (Some(what), false) = (&found.foreign, global.json) {
         return Err(Code::Usage.error(what));
     }
-    show::answer(&found, global)?;
-    // With --quiet or --json the errors are printed to stderr.
+    show::print_answer(&found, global)?;
+    // With --quiet or --json the errors are printed on stderr.
     found.whole(global.quiet || global.json)?;
     let corpus = show::typed(&args.corpus);
     let next = if found.labelled {
@@ -24,6 +24,6 @@ pub(super) fn run(args: &CheckOptions, global: GlobalArgs) -> Outcome {
     } else {
         format!("deadloop label {corpus}")
     };
-    show::next(&[next, format!("deadloop show {corpus}")], global)?;
+    show::print_next(&[next, format!("deadloop show {corpus}")], global)?;
     found.unproven().map_or(Ok(()), Err)
 }

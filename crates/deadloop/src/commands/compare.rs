@@ -1,4 +1,4 @@
-//! `deadloop compare`: two settings on the same transcripts, and the gate.
+//! `deadloop compare`: compares two settings on the same transcripts, and judges the gate.
 
 pub(super) use deadloop_run::compare::ComparisonOptions;
 use deadloop_run::compare::compare;
@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop compare reports/baseline fr
 pub(super) fn run(args: &ComparisonOptions, global: GlobalArgs) -> Outcome {
     let compared = compare(args, &Terminal::new(global))?;
     if compared.comparison.is_some() || compared.refused.is_some() {
-        show::answer(&compared, global)?;
+        show::print_answer(&compared, global)?;
     }
     if let Some(failure) = compared.failure {
         return Err(failure);
@@ -30,5 +30,5 @@ pub(super) fn run(args: &ComparisonOptions, global: GlobalArgs) -> Outcome {
         }
         _ => format!("deadloop compare {base} {new} --bless"),
     };
-    show::next(&[next], global)
+    show::print_next(&[next], global)
 }

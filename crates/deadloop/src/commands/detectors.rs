@@ -1,6 +1,6 @@
-//! `deadloop detectors`: lists the registry, or describes one detector.
+//! `deadloop detectors`: lists the detectors, or describes one.
 //!
-//! It also prints the default grid of a detector.
+//! It also prints the default grid of a detector, and settings in plain sentences.
 
 use std::path::Path;
 
@@ -31,29 +31,29 @@ pub(crate) struct DetectorsArgs {
     grid: bool,
 }
 
-/// The width of the list, in columns.
-const WIDTH: usize = 100;
+/// The maximum width of the list, in columns.
+const MAX_LIST_COLUMNS: usize = 100;
 
 pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
     let Some(name) = &args.name else {
-        return all(global);
+        return print_list(global);
     };
     let host = &Terminal::new(global);
     let reader = SettingsReader::new(host);
     match (Detector::find(name), args.grid) {
-        (Some(detector), true) => grid(detector, global),
+        (Some(detector), true) => print_grid(detector, global),
         (Some(detector), false) => print_detector(detector, global),
         (None, true) => Err(unknown_name(name)),
         (None, false) => match reader.settings(Some(Path::new(name)), &[]) {
-            Ok(settings) => explain(&settings, global),
+            Ok(settings) => print_sentences(&settings, global),
             Err(error) if name.contains(['/', '\\', '.']) => Err(error),
             Err(_) => Err(unknown_name(name)),
         },
     }
 }
 
-/// Prints a settings file in sentences: the guard of all models, then those of particular ones.
-fn explain(settings: &Settings, global: GlobalArgs) -> Outcome {
+/// Prints settings in plain sentences: the guard of all models, then those of particular ones.
+fn print_sentences(settings: &Settings, global: GlobalArgs) -> Outcome {
     let own = settings.overrides().map(|(glob, guard)| {
         let who = format!("Models that match {glob}:");
         (who, explained(guard))
@@ -85,11 +85,11 @@ fn unknown_name(name: &str) -> Failure {
     ))
 }
 
-fn presets_of(detector: &'static Detector) -> Outcome<Vec<Preset>> {
+fn read_presets(detector: &'static Detector) -> Outcome<Vec<Preset>> {
     detector.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-fn grid(detector: &Detector, global: GlobalArgs) -> Outcome {
+fn print_grid(detector: &Detector, global: GlobalArgs) -> Outcome {
     let text = detector.grid;
     if global.json {
         show::print_json(&json!({"name": detector.name, "grid": text}))
@@ -99,13 +99,13 @@ fn grid(detector: &Detector, global: GlobalArgs) -> Outcome {
 }
 
 fn print_detector(detector: &'static Detector, global: GlobalArgs) -> Outcome {
-    let presets = presets_of(detector)?;
+    let presets = read_presets(detector)?;
     if global.json {
-        return show::print_json(&as_json(detector, &presets));
+        return show::print_json(&detector_json(detector, &presets));
     }
-    show::print(&show::prose(&listing(detector, &presets)))?;
+    show::print(&show::fold(&describe_detector(detector, &presets)))?;
     let name = detector.name;
-    show::next(
+    show::print_next(
         &[
             &format!("deadloop detectors {name} --grid > {name}.toml"),
             &format!("deadloop tune CORPUS --grid {name}.toml"),
@@ -114,22 +114,22 @@ fn print_detector(detector: &'static Detector, global: GlobalArgs) -> Outcome {
     )
 }
 
-fn all(global: GlobalArgs) -> Outcome {
+fn print_list(global: GlobalArgs) -> Outcome {
     let mut rows = Vec::new();
     let mut every = Vec::new();
     for detector in DETECTORS.iter().copied() {
-        let presets = presets_of(detector)?;
-        every.push(as_json(detector, &presets));
+        let presets = read_presets(detector)?;
+        every.push(detector_json(detector, &presets));
         rows.push(vec![
             detector.name.to_owned(),
-            // The rest is shown if the detector is described in full.
+            // The rest is shown when the detector is described in full.
             detector
                 .about
                 .split(": ")
                 .next()
                 .unwrap_or_default()
                 .to_owned(),
-            watches(detector).to_owned(),
+            watched_channels(detector).to_owned(),
             detector.response.name().to_owned(),
             presets.len().to_string(),
         ]);
@@ -144,16 +144,16 @@ fn all(global: GlobalArgs) -> Outcome {
         "on alarm",
         "presets",
     ];
-    show::print(&show::format_wrapped(&header, &rows, WIDTH))?;
+    show::print(&show::table_within(&header, &rows, MAX_LIST_COLUMNS))?;
     let next = [
         "deadloop detectors periodic",
         "deadloop detectors periodic --grid > grid.toml",
     ];
-    show::next(&next, global)
+    show::print_next(&next, global)
 }
 
 /// Returns the channels that a guard watches by default.
-fn watches(detector: &Detector) -> &'static str {
+fn watched_channels(detector: &Detector) -> &'static str {
     match detector.measure {
         Measurement::Text(_) => "reasoning, answer",
         Measurement::Run(channel, _) => channel.name(),
@@ -161,19 +161,20 @@ fn watches(detector: &Detector) -> &'static str {
     }
 }
 
-fn mark(param: &Param) -> &'static str {
+/// Returns `S` for a structural parameter, `T` for a threshold.
+fn role_letter(param: &Param) -> &'static str {
     match param.mark {
         ParamRole::Structural => "S",
         ParamRole::Threshold(_) => "T",
     }
 }
 
-fn listing(detector: &Detector, presets: &[Preset]) -> String {
+fn describe_detector(detector: &Detector, presets: &[Preset]) -> String {
     let row = |p: &Param| {
         let default = Value::from(p.default).to_string();
         vec![
             p.name.into(),
-            mark(p).into(),
+            role_letter(p).into(),
             default,
             p.domain.to_string(),
             p.unit.into(),
@@ -227,10 +228,10 @@ fn listing(detector: &Detector, presets: &[Preset]) -> String {
     )
 }
 
-fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
+fn detector_json(detector: &Detector, presets: &[Preset]) -> Json {
     let param = |p: &Param| {
         json!({
-            "name": p.name, "mark": mark(p), "default": Value::from(p.default),
+            "name": p.name, "mark": role_letter(p), "default": Value::from(p.default),
             "allowed": p.domain.to_string(), "unit": p.unit, "doc": p.doc,
         })
     };
@@ -247,7 +248,7 @@ fn as_json(detector: &Detector, presets: &[Preset]) -> Json {
     json!({
         "name": detector.name, "version": detector.version, "about": detector.about,
         "exactly": detector.exactly, "examples": detector.examples,
-        "watches": watches(detector), "on_alarm": detector.response.name(),
+        "watches": watched_channels(detector), "on_alarm": detector.response.name(),
         "live": matches!(detector.measure, Measurement::Text(_)),
         "params": detector.params.iter().map(param).collect::<Vec<_>>(),
         "presets": presets.iter().map(preset).collect::<Vec<_>>(),

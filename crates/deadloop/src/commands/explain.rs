@@ -1,4 +1,4 @@
-//! `deadloop explain`: explains the outcome of settings on one transcript of a corpus or of a result.
+//! `deadloop explain`: explains the outcome of settings on one transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(super) fn run(args: &ExplainOptions, global: GlobalArgs) -> Outcome {
         }
     }
     let explained = explain(&options, &Terminal::new(global))?;
-    show::answer(&explained, global)?;
+    show::print_answer(&explained, global)?;
     if let ExplainAnswer::Repair(_) = explained {
         return Ok(());
     }
@@ -36,10 +36,10 @@ pub(super) fn run(args: &ExplainOptions, global: GlobalArgs) -> Outcome {
         format!("deadloop show {corpus} {id}"),
         format!("deadloop cases --add {corpus} {id} >> cases.toml"),
     ];
-    show::next(&next, global)
+    show::print_next(&next, global)
 }
 
-/// The corpus, settings and options of a result.
+/// The corpus, settings and judging options of an earlier result.
 struct ResultInputs {
     corpus: PathBuf,
     settings: Vec<PathBuf>,
@@ -47,14 +47,14 @@ struct ResultInputs {
 }
 
 impl ResultInputs {
-    /// Reads the manifest of a result folder. `None` for another folder. A folder with transcripts is a corpus, even if
-    /// it has such a file.
+    /// Reads the manifest of a result folder. `None` if the folder is no result. A folder with transcripts is a corpus,
+    /// even if it has a manifest.json.
     fn read(dir: &Path) -> Outcome<Option<Self>> {
         if !is_named(&dir.join("manifest.json")) || dir.join("transcripts").is_dir() {
             return Ok(None);
         }
         let manifest = Manifest::read(dir).map_err(|e| Code::Usage.because(e))?;
-        let from = |path: &Path| Path::new(&manifest.started_in).join(path);
+        let resolve = |path: &Path| Path::new(&manifest.started_in).join(path);
         let cli = Cli::try_parse_from(&manifest.args).map_err(|e| {
             let what = format!(
                 "{}: cannot be read: {e}",
@@ -64,14 +64,14 @@ impl ResultInputs {
         })?;
         let (settings, judge) = match cli.command {
             Command::Replay(replay) => {
-                // A guard that deadloop ships is named by a word.
-                let named = |file: &PathBuf| Some(from(file)).filter(|there| there.exists());
+                // A recommended guard is given by its name, not by a file.
+                let named = |file: &PathBuf| Some(resolve(file)).filter(|there| there.exists());
                 let files = replay.settings.iter();
                 let files = files.map(|file| named(file).unwrap_or_else(|| file.clone()));
                 (files.collect(), replay.judge)
             }
             Command::Tune(tune) => (
-                // Only if a setting was chosen is there such a file.
+                // The file exists only if a setting was chosen.
                 Vec::from_iter(Some(dir.join("settings.toml")).filter(|file| is_named(file))),
                 JudgingOptions {
                     set: Vec::new(),
@@ -83,7 +83,7 @@ impl ResultInputs {
             _ => return Ok(None),
         };
         Ok(Some(Self {
-            corpus: from(Path::new(&manifest.corpus.path)),
+            corpus: resolve(Path::new(&manifest.corpus.path)),
             settings,
             judge,
         }))

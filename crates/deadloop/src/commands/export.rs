@@ -1,4 +1,4 @@
-//! `deadloop export`: a tuned setting as the configuration of another guard.
+//! `deadloop export`: writes a setting as the configuration of another guard.
 
 use std::path::PathBuf;
 
@@ -16,8 +16,8 @@ use deadloop_run::settings::SettingsReader;
 /// The end of the help text.
 pub(crate) const HELP: &str = "Examples:\n  deadloop export tuned/settings.toml --to vllm > body.json\n  deadloop export tuned/settings.toml --to litellm --for qwen3-8b\n\nThe configuration goes to stdout, everything else to stderr. The command lists what the configuration cannot say; it never asks for less than the setting does. Engines count tokens, and a token is taken for 4 chars.";
 
-/// The length of a token, in chars.
-const TOKEN: f64 = 4.0;
+/// The assumed length of a token, in chars.
+const CHARS_PER_TOKEN: f64 = 4.0;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -44,7 +44,7 @@ pub(super) fn run(args: &ExportArgs, global: GlobalArgs) -> Outcome {
     let engine = ENGINES.iter().find(|engine| engine.name == args.to);
     let engine = engine.ok_or_else(|| Code::Usage.error(format!("--to {}: not known", args.to)))?;
     let mut exported = engine
-        .export(setting, TOKEN)
+        .export(setting, CHARS_PER_TOKEN)
         .map_err(|what| Code::Usage.error(format!("{}: {what}", args.settings.display())))?;
     let own = settings.overrides().map(|(glob, _)| glob);
     let own = own.filter(|_| args.model.is_none());
@@ -66,13 +66,13 @@ pub(super) fn run(args: &ExportArgs, global: GlobalArgs) -> Outcome {
     if global.quiet {
         return Ok(());
     }
-    show::remark(format_args!("{}: {}", engine.name, engine.about));
+    show::eprint(format_args!("{}: {}", engine.name, engine.about));
     for lost in &exported.lost {
-        show::remark(format_args!("cannot say  {lost}"));
+        show::eprint(format_args!("cannot say  {lost}"));
     }
     let proxy = format!(
         "deadloop proxy --settings {} --upstream URL",
         show::typed(&args.settings)
     );
-    show::next(&[&proxy], global)
+    show::print_next(&[&proxy], global)
 }

@@ -1,8 +1,8 @@
-//! The commands, in the four families of the help.
+//! The commands, grouped into the four families of the help.
 
 use clap::Command;
 
-/// The families: the purpose of each, and its commands in the order of use.
+/// The families of commands. Each has its purpose, and its commands in the order of use.
 pub(crate) const FAMILIES: [(&str, &[&str]); 4] = [
     (
         "Get recordings, and know what is in them",
@@ -21,7 +21,7 @@ pub(crate) const FAMILIES: [(&str, &[&str]); 4] = [
     ("More", &["cases", "detectors", "init"]),
 ];
 
-/// Sets a help that lists the commands by family.
+/// Sets a help template that lists the commands by family.
 pub(crate) fn group_by_family(program: Command) -> Command {
     let names = FAMILIES.iter().flat_map(|(_, names)| *names);
     let widest = names.map(|name| name.len()).max().unwrap_or(0);

@@ -12,7 +12,7 @@ pub(crate) const HELP: &str = "Examples:\n  deadloop import recorded/ --out corp
 
 pub(super) fn run(args: &ImportRunOptions, global: GlobalArgs) -> Outcome {
     let imported = import(args, &Terminal::new(global))?;
-    show::answer(&imported, global)?;
+    show::print_answer(&imported, global)?;
     let ImportEnd::Written(out) = &imported.end else {
         return Ok(());
     };
@@ -23,7 +23,7 @@ pub(super) fn run(args: &ImportRunOptions, global: GlobalArgs) -> Outcome {
             0 => String::new(),
             n => format!(" and of {} more", show::count(n as u64)),
         };
-        show::remark(format_args!(
+        show::eprint(format_args!(
             "the text of {first}{more} has changed since somebody labelled it: read it again (deadloop show {out} {first})"
         ));
     }
@@ -41,5 +41,5 @@ pub(super) fn run(args: &ImportRunOptions, global: GlobalArgs) -> Outcome {
             format!("deadloop show {out}"),
         ],
     };
-    show::next(&next, global)
+    show::print_next(&next, global)
 }

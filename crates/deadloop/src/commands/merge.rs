@@ -1,7 +1,7 @@
 //! `deadloop merge`: merges the parts of shards into one result.
 //!
-//! It repeats the command of the shards with the records of the parts. `run_merge` in `commands/mod.rs` finds that
-//! command.
+//! It repeats the command of the shards, with records from the parts in place of a corpus. `run_merge` in
+//! `commands/mod.rs` determines this command.
 
 use std::path::PathBuf;
 

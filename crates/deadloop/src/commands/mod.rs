@@ -37,7 +37,7 @@ mod synth;
 mod tune;
 mod watch;
 
-/// Returns the examples of a help text, which `-h` shows. `--help` shows all of it.
+/// Returns the examples at the start of a help text, which `-h` shows. `--help` shows the whole text.
 fn examples(help: &'static str) -> &'static str {
     help.split("\n\n").next().unwrap_or(help)
 }
@@ -109,20 +109,20 @@ commands! {
     Generate(generate::GenerateArgs),
 }
 
-/// The maximum number of threads. With more, they would mostly wait for each other.
-const MOST_THREADS: usize = 256;
+/// The maximum number of threads. More threads would mostly wait for each other.
+const MAX_THREADS: usize = 256;
 
-/// Runs the command.
+/// Runs the command of a command line.
 pub(crate) fn run(cli: &Cli) -> Outcome {
     interrupt::install_handlers()?;
-    let threads = cli.global.jobs.map_or(0, usize::from).min(MOST_THREADS);
+    let threads = cli.global.jobs.map_or(0, usize::from).min(MAX_THREADS);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
     pool.build_global()
         .map_err(|e| Code::Unexpected.because(e))?;
     cli.command.run(cli.global)
 }
 
-/// A sharded command, in the form that its parts store.
+/// A sharded command in the form stored in its parts.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum ShardedCommand {
@@ -133,7 +133,7 @@ enum ShardedCommand {
     Budget(Box<budget::BudgetOptions>),
 }
 
-/// Runs the command of the shards on their parts, with the places of corpus and results.
+/// Runs the command of the shards on their parts, with the corpus and the result folder of `args`.
 fn run_merge(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
     let parts = Arc::new(ShardParts::open(&args.parts)?);
     let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
@@ -142,19 +142,19 @@ fn run_merge(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
         ))
     })?;
     macro_rules! run {
-        ($module:ident, $all:ident.$($folder:ident).+) => {{
-            $all.corpus = args.corpus.as_deref().unwrap_or(parts.corpus()).to_path_buf();
-            $all.out.clone_from(&args.out);
-            $all.$($folder).+.force = args.force;
-            $all.$($folder).+.parts = Some(parts);
-            $module::run(&$all, global)
+        ($module:ident, $options:ident.$($folder:ident).+) => {{
+            $options.corpus = args.corpus.as_deref().unwrap_or(parts.corpus()).to_path_buf();
+            $options.out.clone_from(&args.out);
+            $options.$($folder).+.force = args.force;
+            $options.$($folder).+.parts = Some(parts);
+            $module::run(&$options, global)
         }};
     }
     match command {
-        ShardedCommand::Tune(mut all) => run!(tune, all.output.folder),
-        ShardedCommand::Sweep(mut all) => run!(sweep, all.output.folder),
-        ShardedCommand::Replay(mut all) => run!(replay, all.output.folder),
-        ShardedCommand::Repair(mut all) => run!(repair, all.folder),
-        ShardedCommand::Budget(mut all) => run!(budget, all.folder),
+        ShardedCommand::Tune(mut options) => run!(tune, options.output.folder),
+        ShardedCommand::Sweep(mut options) => run!(sweep, options.output.folder),
+        ShardedCommand::Replay(mut options) => run!(replay, options.output.folder),
+        ShardedCommand::Repair(mut options) => run!(repair, options.folder),
+        ShardedCommand::Budget(mut options) => run!(budget, options.folder),
     }
 }

@@ -14,5 +14,5 @@ pub(super) fn run(args: &RepairOptions, global: GlobalArgs) -> Outcome {
     let done = repair(args, &Terminal::new(global))?;
     let corpus = show::typed(&args.corpus);
     let next = format!("deadloop explain {corpus} TRANSCRIPT --repair GRID");
-    show::folder(done, &[next], global)
+    show::print_folder(done, &[next], global)
 }

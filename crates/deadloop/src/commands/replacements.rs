@@ -1,13 +1,15 @@
-//! Removed commands and options, each with its replacement.
+//! Replacements of removed commands and options.
 
 use clap::Error;
 use clap::error::{ContextKind, ContextValue};
 
-/// Removed commands, options of a command (`command --option`) and options of any command, each with its replacement.
-const GONE: &str = include_str!("replacements.txt");
+/// A line for each removed command, option of a command (`command --option`) or option of any command, with its
+/// replacement.
+const REMOVED: &str = include_str!("replacements.txt");
 
-/// Returns the replacement of the word that a command line error names. `None` if the program never had the word.
-pub(crate) fn instead(error: &Error, typed: &[String]) -> Option<String> {
+/// Returns a hint on the replacement of a removed word that caused a command line error. `None` if the word never
+/// existed.
+pub(crate) fn replacement_for(error: &Error, typed: &[String]) -> Option<String> {
     let named = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -20,7 +22,7 @@ pub(crate) fn instead(error: &Error, typed: &[String]) -> Option<String> {
             vec![format!("{command} {option}"), option.to_owned()]
         }
     };
-    let mut gone = GONE.lines().filter_map(|line| line.split_once(": "));
+    let mut gone = REMOVED.lines().filter_map(|line| line.split_once(": "));
     let (word, how) = gone.find(|(gone, _)| words.iter().any(|word| word == gone))?;
     Some(format!("`deadloop {word}` is gone: {how}"))
 }
@@ -32,7 +34,7 @@ mod tests {
 
     #[test]
     fn each_word_that_is_gone_names_the_new_way() {
-        for (gone, how) in GONE.lines().filter_map(|line| line.split_once(": ")) {
+        for (gone, how) in REMOVED.lines().filter_map(|line| line.split_once(": ")) {
             let command = gone.starts_with("--").then_some("tune");
             let typed: Vec<String> = command
                 .into_iter()
@@ -43,7 +45,7 @@ mod tests {
             let error = crate::args::Cli::command()
                 .try_get_matches_from(line)
                 .expect_err(gone);
-            let told = instead(&error, &typed).expect(gone);
+            let told = replacement_for(&error, &typed).expect(gone);
             assert!(told.ends_with(how) && told.contains(gone), "{told}");
         }
     }

@@ -1,4 +1,4 @@
-//! `deadloop replay`: replays one setting, or several.
+//! `deadloop replay`: replays settings over a corpus.
 
 pub(super) use deadloop_run::replay::ReplayOptions;
 use deadloop_run::replay::replay;
@@ -16,5 +16,5 @@ pub(super) fn run(args: &ReplayOptions, global: GlobalArgs) -> Outcome {
     let worth = done.worth_explaining.take().into_iter();
     let explain = worth.map(|id| format!("deadloop explain {out} {}", show::typed(id)));
     let next = explain.chain([format!("deadloop report {out} --open")]);
-    show::folder(done, &next.collect::<Vec<_>>(), global)
+    show::print_folder(done, &next.collect::<Vec<_>>(), global)
 }

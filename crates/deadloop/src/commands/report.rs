@@ -30,20 +30,20 @@ pub(crate) struct ReportArgs {
 pub(super) fn run(args: &ReportArgs, global: GlobalArgs) -> Outcome {
     let dir = args.options.dir.as_path();
     let made = report(&args.options, &Terminal::new(global))?;
-    show::answer(&made, global)?;
+    show::print_answer(&made, global)?;
     if args.open {
-        return open(&dir.join("report.html"));
+        return open_page(&dir.join("report.html"));
     }
     let dir = show::typed(dir);
     let next = [
         format!("deadloop report {dir} --open"),
         format!("deadloop explain {dir} TRANSCRIPT"),
     ];
-    show::next(&next, global)
+    show::print_next(&next, global)
 }
 
-/// Opens the page with the system's viewer.
-fn open(page: &Path) -> Outcome {
+/// Opens a page in the default application of the system.
+fn open_page(page: &Path) -> Outcome {
     let program = match std::env::consts::OS {
         "macos" => "open",
         "windows" => "explorer",

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::args::GlobalArgs;
 use crate::exit::Outcome;
 use crate::host::Terminal;
-use crate::progress::progress_bar;
+use crate::progress::items_bar;
 use crate::show;
 
 /// The end of the help text.
@@ -67,7 +67,7 @@ pub(crate) struct SynthArgs {
 pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
     match (&args.spec, &args.out) {
         (Some(spec), Some(out)) => {
-            let bar = progress_bar("making", 0, global.quiet);
+            let bar = items_bar("making", 0, global.quiet);
             let step = |made, all| {
                 bar.set_length(all);
                 bar.set_position(made);
@@ -76,11 +76,11 @@ pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
             bar.finish_and_clear();
             print_counts(&made?, out, global)
         }
-        _ => keys(global),
+        _ => print_keys(global),
     }
 }
 
-fn keys(global: GlobalArgs) -> Outcome {
+fn print_keys(global: GlobalArgs) -> Outcome {
     let keys = key_texts();
     if global.json {
         return show::print_json(&keys);
@@ -92,13 +92,13 @@ fn keys(global: GlobalArgs) -> Outcome {
                 .to_vec()
         };
         let rows: Vec<Vec<String>> = table.iter().map(row).collect();
-        let shown = show::format_wrapped(&["key", "expected", "default", "meaning"], &rows, 100);
+        let shown = show::table_within(&["key", "expected", "default", "meaning"], &rows, 100);
         show::print(&format!("{}\n{shown}\n", table[0].table))?;
     }
-    show::next(&["deadloop synth --spec spec.toml --out corpus"], global)
+    show::print_next(&["deadloop synth --spec spec.toml --out corpus"], global)
 }
 
-/// Prints the counts of the corpus by item.
+/// Prints the counts of a synthetic corpus by item.
 fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
     let items = made.counts.items();
     if global.json {
@@ -119,9 +119,9 @@ fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for (name, counts) in items {
         all.iter_mut().zip(counts).for_each(|(sum, n)| *sum += n);
-        rows.push(row(name, counts));
+        rows.push(counts_row(name, counts));
     }
-    rows.push(row("all", &all));
+    rows.push(counts_row("all", &all));
     let header: Vec<&str> = std::iter::once("item").chain(COUNTED).collect();
     show::print(&show::table(&header, &rows, 1))?;
     let out = show::typed(out);
@@ -129,10 +129,10 @@ fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
         format!("deadloop check {out}"),
         format!("deadloop tune {out} --out tuned"),
     ];
-    show::next(&next, global)
+    show::print_next(&next, global)
 }
 
-fn row(name: &str, counts: &[u64; 6]) -> Vec<String> {
+fn counts_row(name: &str, counts: &[u64; 6]) -> Vec<String> {
     let counts = counts.iter().map(|n| show::count(*n));
     std::iter::once(name.to_owned()).chain(counts).collect()
 }

@@ -1,7 +1,7 @@
 //! `deadloop watch`: reports when the guard would abort the stream on stdin.
 //!
-//! One thread reads, and one judges and copies. The main thread waits for the end or for Ctrl-C, so that neither a
-//! silent stream nor a client that does not read blocks the program.
+//! One thread reads, and another judges and copies. The main thread waits for the end or for Ctrl-C, so that neither a
+//! silent stream nor a client that does not read can block the program.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,27 +90,27 @@ pub(crate) struct WatchArgs {
 }
 
 /// The time that an interruption waits for the record.
-const PATIENCE: Duration = Duration::from_millis(300);
+const RECORD_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
     let host = &Terminal::new(global);
     let reader = SettingsReader::new(host);
     let settings = reader.settings(args.settings.as_deref(), &args.set)?;
     let guards = Guards::new(&settings).map_err(|e| Code::Usage.because(e))?;
-    let mender = mender(args, reader)?;
-    let think = think(args, mender.as_ref(), reader)?;
+    let mender = read_repairers(args, reader)?;
+    let think = read_think_rules(args, mender.as_ref(), reader)?;
     let repairers = mender
         .as_ref()
         .map(LiveRepair::repairers)
         .unwrap_or_default()
         .to_vec();
     let shared = Arc::new(SharedWatch::default());
-    let (send, ends) = channel();
-    let (interrupted, stops) = (send.clone(), Arc::clone(&shared));
-    interrupt::also(move || {
+    let (sender, ends) = channel();
+    let (interrupted, stops) = (sender.clone(), Arc::clone(&shared));
+    interrupt::add_handler(move || {
         stops.stop();
         // A copy that nobody reads holds up the watch.
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(RECORD_GRACE_PERIOD);
         drop(interrupted.send(WatchEnd::Interrupted));
     });
     let record = args.record.as_deref().map(|path| {
@@ -126,33 +126,34 @@ pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
         settings: settings.clone(),
         task: args.task.clone(),
     };
-    start(args, global, parts, &shared, send);
+    spawn_watch(args, global, parts, &shared, sender);
     let end = ends.recv()?;
-    let told = WatchSummary {
-        seen: shared.seen(),
+    let summary = WatchSummary {
+        state: shared.seen(),
         args,
         settings,
         repairers,
         global,
     };
-    told.warn();
-    match (end, &told.seen.alarm) {
-        (_, Some(alarm)) => told.alarm(alarm),
+    summary.print_warnings();
+    match (end, &summary.state.alarm) {
+        (_, Some(alarm)) => summary.report_alarm(alarm),
         // The client of the copy closed the pipe, which is normal.
         (WatchEnd::Stream(Err(e)), None) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        _ if args.strict && !told.seen.blind.is_empty() => {
-            let what = format!("--strict: {}", blind_words(&told.seen.blind));
+        _ if args.strict && !summary.state.blind.is_empty() => {
+            let what = format!("--strict: {}", list_blind(&summary.state.blind));
             Err(Code::Usage.error(what))
         }
         (WatchEnd::Stream(Err(e)), None) => Err(e.into()),
-        (WatchEnd::Stream(Ok(())), None) if !shared.stopped() => told.end(),
+        (WatchEnd::Stream(Ok(())), None) if !shared.stopped() => summary.report_end(),
         (WatchEnd::Broken, None) => Err(Code::Unexpected.error("the watch itself broke off")),
-        (WatchEnd::Stream(Ok(())) | WatchEnd::Interrupted, None) => told.interrupted(),
+        (WatchEnd::Stream(Ok(())) | WatchEnd::Interrupted, None) => summary.report_interruption(),
     }
 }
 
-/// Reads the think rules of the settings and the options. A repairer that separates thinking itself switches them off.
-fn think(
+/// Returns the think rules of the settings and the options. They are switched off if a repairer separates thinking
+/// itself.
+fn read_think_rules(
     args: &WatchArgs,
     mender: Option<&LiveRepair>,
     reader: SettingsReader<'_>,
@@ -169,8 +170,8 @@ fn think(
     Ok(think)
 }
 
-/// Reads the repairers of the stream, with `--repair`.
-fn mender(args: &WatchArgs, reader: SettingsReader<'_>) -> Outcome<Option<LiveRepair>> {
+/// Reads the repairers given by `--repair`.
+fn read_repairers(args: &WatchArgs, reader: SettingsReader<'_>) -> Outcome<Option<LiveRepair>> {
     let Some(path) = &args.repair else {
         return Ok(None);
     };
@@ -180,12 +181,12 @@ fn mender(args: &WatchArgs, reader: SettingsReader<'_>) -> Outcome<Option<LiveRe
 }
 
 /// Starts the watch on a separate thread, which is never joined.
-fn start(
+fn spawn_watch(
     args: &WatchArgs,
     global: GlobalArgs,
     parts: WatchParts,
     shared: &Arc<SharedWatch>,
-    send: Sender<WatchEnd>,
+    sender: Sender<WatchEnd>,
 ) {
     let (shared, strict) = (Arc::clone(shared), args.strict);
     let from = args.from;
@@ -194,30 +195,30 @@ fn start(
     std::thread::spawn(move || {
         let watch = || {
             let watching = parts.watching(model, from, strict, &shared);
-            let told = |news: WatchNews<'_>| {
+            let report = |news: WatchNews<'_>| {
                 if !global.quiet {
                     print_news(news);
                 }
             };
             let stdin = ThreadedInput::new(|| io::stdin().lock());
             if copies {
-                watching.run(stdin, io::stdout().lock(), told)
+                watching.run(stdin, io::stdout().lock(), report)
             } else {
-                watching.run(stdin, io::sink(), told)
+                watching.run(stdin, io::sink(), report)
             }
         };
         let end = catch_unwind(AssertUnwindSafe(watch)).map_or(WatchEnd::Broken, WatchEnd::Stream);
-        // If Ctrl-C came first, nothing receives this.
-        drop(send.send(end));
+        // After Ctrl-C nobody receives this.
+        drop(sender.send(end));
     });
 }
 
 /// Prints an event of the watch on stderr.
 fn print_news(news: WatchNews<'_>) {
     match news {
-        WatchNews::Problem(problem) => show::remark(format_args!("deadloop: {problem}")),
+        WatchNews::Problem(problem) => show::eprint(format_args!("deadloop: {problem}")),
         WatchNews::Warning(alarm) => {
-            show::remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: {}: {}",
                 alarm.response.name(),
                 alarm.log_line()
@@ -228,29 +229,29 @@ fn print_news(news: WatchNews<'_>) {
                 .name
                 .as_deref()
                 .map(|name| format!("call of {:?}: ", visible(name)));
-            show::remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: refuse: {}{}",
                 call.unwrap_or_default(),
                 refused.alarm.log_line()
             ));
         }
-        WatchNews::Blind(blind) => show::remark(format_args!("deadloop: {}", blind_words(blind))),
+        WatchNews::Blind(blind) => show::eprint(format_args!("deadloop: {}", list_blind(blind))),
     }
 }
 
-/// The alternatives to a blind guard.
-const WAYS_OUT: &str = "events as in a transcript (JSON lines with the calls, results and turns of the run), a guard in \
+/// The alternatives to a guard that cannot judge the stream.
+const BLIND_ALTERNATIVES: &str = "events as in a transcript (JSON lines with the calls, results and turns of the run), a guard in \
      the program that runs the tools, or settings without them";
 
-/// Names the blind guards, with the reason and the alternatives.
-fn blind_words(blind: &[BlindMember]) -> String {
+/// Describes the guards that cannot judge the stream, with the reasons and the alternatives.
+fn list_blind(blind: &[BlindMember]) -> String {
     let names: Vec<String> = blind.iter().map(ToString::to_string).collect();
-    show::blind_words("this stream", &names, WAYS_OUT)
+    show::format_blind_guards("this stream", &names, BLIND_ALTERNATIVES)
 }
 
-/// The summary for the user at the end.
+/// The result of a watch, to print at its end.
 struct WatchSummary<'a> {
-    seen: WatchState,
+    state: WatchState,
     args: &'a WatchArgs,
     settings: Settings,
     repairers: Vec<&'static Repairer>,
@@ -258,10 +259,10 @@ struct WatchSummary<'a> {
 }
 
 impl WatchSummary<'_> {
-    /// Returns the model whose guard watched.
+    /// Returns the name of the model whose guard watched.
     fn model(&self) -> &str {
         let named = self.args.model.as_deref();
-        named.or(self.seen.model.as_deref()).unwrap_or(UNNAMED)
+        named.or(self.state.model.as_deref()).unwrap_or(UNNAMED)
     }
 
     fn setting(&self) -> &Setting {
@@ -271,47 +272,47 @@ impl WatchSummary<'_> {
         })
     }
 
-    /// Prints the warnings, however the stream ended.
-    fn warn(&self) {
+    /// Prints warnings that apply to any kind of end.
+    fn print_warnings(&self) {
         if self.global.quiet {
             return;
         }
-        for error in &self.seen.errors {
-            show::remark(format_args!(
+        for error in &self.state.errors {
+            show::eprint(format_args!(
                 "deadloop: the server reports an error: {}",
                 visible(error)
             ));
         }
-        for name in idle(&self.repairers, self.seen.format) {
-            show::remark(format_args!(
+        for name in idle(&self.repairers, self.state.format) {
+            show::eprint(format_args!(
                 "deadloop: --repair: {name} had nothing to do: nothing of this stream reaches it"
             ));
         }
         if self.setting().members.is_empty() {
-            show::remark(format_args!(
+            show::eprint(format_args!(
                 "deadloop: no guard is switched on for the model {:?}: nothing could alarm",
                 self.model()
             ));
         }
     }
 
-    fn alarm(&self, alarm: &Alarm) -> Outcome {
+    fn report_alarm(&self, alarm: &Alarm) -> Outcome {
         // The exit code is the same whether or not the output is read.
         let _ = self.print_result("alarm", || {
             let (kind, channel) = (alarm.kind, alarm.channel);
             let title = format!("{kind} in {channel}, by {}/{}", alarm.detector, alarm.check);
-            show::table(&["would abort", &title], &self.rows(alarm), 2)
+            show::table(&["would abort", &title], &self.alarm_rows(alarm), 2)
         });
         if !self.global.quiet {
-            show::remark(alarm.user_message());
+            show::eprint(alarm.user_message());
         }
         Err(Code::Alarm.error(alarm.log_line()))
     }
 
-    /// Reports a stream that ended without an alarm. Fails if nothing could be read.
-    fn end(&self) -> Outcome {
-        self.print_result("end", || format!("no alarm: {}", self.summary()))?;
-        let seen = &self.seen;
+    /// Reports a stream that ended without an alarm. Returns an error if nothing could be read.
+    fn report_end(&self) -> Outcome {
+        self.print_result("end", || format!("no alarm: {}", self.format_counts()))?;
+        let seen = &self.state;
         if seen.bytes == 0 {
             let what = "nothing came: stdin was empty; expected a stream";
             return Err(Code::Usage.error(what));
@@ -348,18 +349,18 @@ impl WatchSummary<'_> {
         Ok(())
     }
 
-    fn interrupted(&self) -> Outcome {
+    fn report_interruption(&self) -> Outcome {
         if self.global.json {
-            self.print(&self.json("interrupted")?)?;
+            self.print(&self.result_json("interrupted")?)?;
         }
-        let what = format!("interrupted without an alarm: {}", self.summary());
+        let what = format!("interrupted without an alarm: {}", self.format_counts());
         Err(Code::Interrupted.error(what))
     }
 
-    /// Prints the result as JSON or text. `ended` names the kind of end.
+    /// Prints the result as JSON, or else as the text returned by `words`. `ended` names the kind of end.
     fn print_result(&self, ended: &str, words: impl FnOnce() -> String) -> Outcome {
         match self.global {
-            GlobalArgs { json: true, .. } => self.print(&self.json(ended)?),
+            GlobalArgs { json: true, .. } => self.print(&self.result_json(ended)?),
             GlobalArgs { quiet: true, .. } => Ok(()),
             _ => self.print(&words()),
         }
@@ -368,20 +369,20 @@ impl WatchSummary<'_> {
     /// Prints a text on stdout, or on stderr if stdout is the copy of the stream.
     fn print(&self, text: &str) -> Outcome {
         if self.args.passthrough || self.args.repair.is_some() {
-            show::remark(text);
+            show::eprint(text);
             return Ok(());
         }
         show::print(text)
     }
 
-    fn json(&self, ended: &str) -> Outcome<String> {
-        let seen = &self.seen;
+    fn result_json(&self, ended: &str) -> Outcome<String> {
+        let seen = &self.state;
         let refused: Vec<_> = seen
             .refused
             .iter()
             .map(|one| json!({"alarm": one.alarm, "id": one.id, "name": one.name}))
             .collect();
-        show::json(&json!({
+        show::to_json(&json!({
             "ended": ended,
             "alarm": seen.alarm,
             "warnings": seen.warnings,
@@ -402,8 +403,8 @@ impl WatchSummary<'_> {
         }))
     }
 
-    fn summary(&self) -> String {
-        let seen = &self.seen;
+    fn format_counts(&self) -> String {
+        let seen = &self.state;
         let format = seen.format.map_or("nothing came", StreamFormat::name);
         let bad = match seen.bad_lines {
             0 => String::new(),
@@ -424,7 +425,7 @@ impl WatchSummary<'_> {
         )
     }
 
-    fn rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
+    fn alarm_rows(&self, alarm: &Alarm) -> Vec<Vec<String>> {
         let units = |at: Units| format!("{} {}", show::count(at.count()), at.unit());
         let (begins, what, of) = match (alarm.kind, alarm.period.count()) {
             (Kind::Fault(_), _) => ("from about", "what came", alarm.unit.clone()),
@@ -439,7 +440,7 @@ impl WatchSummary<'_> {
             ("arrived by", units(alarm.delivered)),
             (begins, units(alarm.onset)),
             (what, of),
-            ("seen", self.summary()),
+            ("seen", self.format_counts()),
         ];
         rows.map(|(name, value)| vec![name.into(), value]).into()
     }

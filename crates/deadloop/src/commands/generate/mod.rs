@@ -1,6 +1,6 @@
-//! `deadloop generate`: man pages, completions, schemas and reference pages.
+//! `deadloop generate`: writes man pages, completions, schemas and reference pages.
 //!
-//! They are made from the arguments and the registries.
+//! The files are generated from the arguments and the registries.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::exit::{Code, Outcome};
 use crate::show;
 
 mod reference;
-use reference::{ReferencePage, head, leaf, leaves, row};
+use reference::{ReferencePage, md_head, md_row, new_page, reference_pages};
 
 pub(crate) const HELP: &str = "Example:\n  deadloop generate made\n\nThe folder gets man/ (man pages), completions/ (for each shell), schemas/ (JSON Schemas of settings, grids and transcripts) and site/ (the reference of the docs' site, Markdown). Files that are there are overwritten.\n\nIn an editor that reads TOML with schemas (Taplo, Even Better TOML) write this as the first line of settings.toml:\n  #:schema ./settings.schema.json";
 
@@ -30,18 +30,18 @@ pub(crate) struct GenerateArgs {
 pub(super) fn run(args: &GenerateArgs, global: GlobalArgs) -> Outcome {
     let mut program = Cli::command();
     program.build();
-    let mut files = manuals(&program)?;
+    let mut files = man_pages(&program)?;
     for shell in Shell::value_variants() {
         let mut script = Vec::new();
         clap_complete::generate(*shell, &mut Cli::command(), "deadloop", &mut script);
-        files.push((format!("completions/deadloop.{shell}"), text(&script)));
+        files.push((format!("completions/deadloop.{shell}"), utf8_text(&script)));
     }
     for of in &SCHEMAS {
         let schema = serde_json::to_string_pretty(&of.schema()?)? + "\n";
         files.push((format!("schemas/{}.schema.json", of.name), schema));
     }
-    let site = leaves(commands(&program))?.into_iter();
-    files.extend(site.map(|leaf| (format!("site/{}", leaf.path), leaf.text)));
+    let site = reference_pages(command_pages(&program))?.into_iter();
+    files.extend(site.map(|page| (format!("site/{}", page.path), page.text)));
     for (name, text) in &files {
         let file = args.dir.join(name);
         let folder = file.parent().unwrap_or(&args.dir);
@@ -52,10 +52,10 @@ pub(super) fn run(args: &GenerateArgs, global: GlobalArgs) -> Outcome {
     let names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
     let count = show::several(files.len() as u64, "file");
     let text = || format!("{count} in {}", args.dir.display());
-    show::values(&json!({"files": names}), text, global)
+    show::print_values(&json!({"files": names}), text, global)
 }
 
-fn text(bytes: &[u8]) -> String {
+fn utf8_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
@@ -65,12 +65,12 @@ fn listed_commands(program: &Command) -> impl Iterator<Item = &Command> {
 }
 
 /// Returns the man pages of the program and its commands, with their file names.
-fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
+fn man_pages(program: &Command) -> Outcome<Vec<(String, String)>> {
     let page = |command: &Command| {
         let name = command.get_display_name().unwrap_or(command.get_name());
         let mut page = Vec::new();
         Man::new(command.clone()).render(&mut page)?;
-        Ok((format!("man/{name}.1"), text(&page)))
+        Ok((format!("man/{name}.1"), utf8_text(&page)))
     };
     std::iter::once(program)
         .chain(listed_commands(program))
@@ -78,15 +78,15 @@ fn manuals(program: &Command) -> Outcome<Vec<(String, String)>> {
         .collect()
 }
 
-/// Returns the reference pages of the commands.
-fn commands(program: &Command) -> Vec<ReferencePage> {
+/// Returns the reference pages of the commands, first their list.
+fn command_pages(program: &Command) -> Vec<ReferencePage> {
     let mut text = String::from(
         "# Commands\n\n`--jobs`, `--quiet` and `--json` go with every command. `-h` shows what most people need, `--help` \
          everything.\n",
     );
     let mut pages = Vec::new();
     for (family, names) in FAMILIES {
-        text += &format!("\n## {family}\n\n{}", head(&["command", "does"]));
+        text += &format!("\n## {family}\n\n{}", md_head(&["command", "does"]));
         for command in names
             .iter()
             .filter_map(|name| program.find_subcommand(name))
@@ -95,15 +95,15 @@ fn commands(program: &Command) -> Vec<ReferencePage> {
             let about = command.get_about().map(ToString::to_string);
             let about = about.unwrap_or_default();
             let link = format!("[`deadloop {name}`](commands/{name}.md)");
-            text += &row([link.as_str(), about.as_str()]);
+            text += &md_row([link.as_str(), about.as_str()]);
             let help = command.clone().term_width(100).render_long_help();
             let page = format!(
                 "# deadloop {name}\n\n```text\n{}\n```\n",
                 help.to_string().trim_end()
             );
-            pages.push(leaf(format!("commands/{name}.md"), 1, page));
+            pages.push(new_page(format!("commands/{name}.md"), 1, page));
         }
     }
-    pages.insert(0, leaf("commands.md", 0, text));
+    pages.insert(0, new_page("commands.md", 0, text));
     pages
 }

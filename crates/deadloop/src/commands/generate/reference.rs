@@ -1,7 +1,7 @@
 //! The reference pages of the docs' site, made from the registries.
 //!
-//! They describe detectors, repairers, budgets, formats of `import`, measures and result files in Markdown.
-//! `scripts/book` puts them into the book. The program adds the pages of its commands.
+//! The pages describe detectors, repairers, budgets, formats of `import`, measures and result files in Markdown.
+//! `scripts/book` adds them to the book. The program adds the pages of its commands.
 
 use std::fmt::Write;
 
@@ -16,38 +16,44 @@ use deadloop_run::{REPORT_FILES, result_files};
 
 use crate::exit::{Code, Outcome};
 
-/// A page: its path below the folder of the reference, its depth in the contents, and its text.
+/// A page of the reference.
 pub(super) struct ReferencePage {
-    /// The path, with `/`.
+    /// The path below the folder of the reference, separated by `/`.
     pub(super) path: String,
-    /// The depth in the contents: 0 or 1.
+    /// The depth in the table of contents, 0 or 1.
     pub(super) depth: usize,
-    /// The text, which begins with its title.
+    /// The Markdown text, which begins with its title.
     pub(super) text: String,
 }
 
-/// Returns all pages of the reference in the order of the contents, those of the commands first. The last page is
-/// `contents.md`, the list of pages as a part of mdBook's summary.
+/// Returns all pages of the reference in the order of the contents, first `commands`. The last page is `contents.md`,
+/// the list of pages in the form of mdBook's summary.
 ///
 /// # Errors
 /// Returns an error if the presets that ship with a detector cannot be read.
-pub(super) fn leaves(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
+pub(super) fn reference_pages(commands: Vec<ReferencePage>) -> Outcome<Vec<ReferencePage>> {
     let mut all = commands;
-    all.extend(detectors()?);
-    all.extend(repairers()?);
-    all.extend([budgets(), formats(), measures(), files(), disk()]);
-    let line = |leaf: &ReferencePage| {
-        let title = leaf.text.lines().next().unwrap_or_default();
+    all.extend(detector_pages()?);
+    all.extend(repairer_pages()?);
+    all.extend([
+        budget_page(),
+        formats_page(),
+        measures_page(),
+        files_page(),
+        disk_page(),
+    ]);
+    let line = |page: &ReferencePage| {
+        let title = page.text.lines().next().unwrap_or_default();
         let title = title.trim_start_matches("# ");
-        format!("{}- [{title}]({})\n", "  ".repeat(leaf.depth), leaf.path)
+        format!("{}- [{title}]({})\n", "  ".repeat(page.depth), page.path)
     };
     let text = all.iter().map(line).collect();
-    all.push(leaf("contents.md", 0, text));
+    all.push(new_page("contents.md", 0, text));
     Ok(all)
 }
 
 /// Creates a page of the reference.
-pub(super) fn leaf(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
+pub(super) fn new_page(path: impl Into<String>, depth: usize, text: String) -> ReferencePage {
     ReferencePage {
         path: path.into(),
         depth,
@@ -55,8 +61,8 @@ pub(super) fn leaf(path: impl Into<String>, depth: usize, text: String) -> Refer
     }
 }
 
-/// Returns the page on the formats on disk and their versions.
-fn disk() -> ReferencePage {
+/// Returns the page on formats on disk and their versions.
+fn disk_page() -> ReferencePage {
     let rows = [
         (
             "a corpus: `*.jsonl`, also `.gz` and `.zst`, `labels.csv`, `splits.csv`",
@@ -97,18 +103,18 @@ fn disk() -> ReferencePage {
     let mut text = format!(
         "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
         env!("CARGO_PKG_VERSION"),
-        head(&["what", "where its version stands", "which version reads it"])
+        md_head(&["what", "where its version stands", "which version reads it"])
     );
-    text.extend(rows.map(|cells| row(<[&str; 3]>::from(cells))));
+    text.extend(rows.map(|cells| md_row(<[&str; 3]>::from(cells))));
     text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
              no longer of one detector, and `merge` does not put them together.\n\n";
-    text += &head(&["detector", "version"]);
+    text += &md_head(&["detector", "version"]);
     let versions = DETECTORS.iter().map(|of| (of.name, of.version.to_string()));
-    text.extend(versions.map(|(name, version)| row([format!("`{name}`").as_str(), &version])));
-    leaf("disk.md", 0, text)
+    text.extend(versions.map(|(name, version)| md_row([format!("`{name}`").as_str(), &version])));
+    new_page("disk.md", 0, text)
 }
 
-/// Escapes text for Markdown: tags are shown, bars do not end a cell. Text between backticks is unchanged.
+/// Escapes text for a Markdown table. Text between backticks is unchanged, apart from bars.
 fn escape_markdown(text: &str) -> String {
     let text = text.replace('|', "\\|").replace('\n', " ");
     let parts = text
@@ -122,86 +128,86 @@ fn escape_markdown(text: &str) -> String {
 }
 
 /// Formats a row of a Markdown table.
-pub(super) fn row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
+pub(super) fn md_row<'a>(cells: impl IntoIterator<Item = &'a str>) -> String {
     let cells: Vec<String> = cells.into_iter().map(escape_markdown).collect();
     format!("| {} |\n", cells.join(" | "))
 }
 
 /// Formats the head of a Markdown table.
-pub(super) fn head(names: &[&str]) -> String {
+pub(super) fn md_head(names: &[&str]) -> String {
     format!(
         "{}|{}\n",
-        row(names.iter().copied()),
+        md_row(names.iter().copied()),
         "---|".repeat(names.len())
     )
 }
 
-fn detectors() -> Outcome<Vec<ReferencePage>> {
+fn detector_pages() -> Outcome<Vec<ReferencePage>> {
     let mut text = format!(
         "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
          parameters it runs with its defaults.\n\n{}",
-        head(&["detector", "alarms on", "does at an alarm", "presets"])
+        md_head(&["detector", "alarms on", "does at an alarm", "presets"])
     );
     let mut pages = Vec::new();
     for detector in DETECTORS.iter().copied() {
-        let presets = presets(detector)?;
-        text += &row([
+        let presets = read_presets(detector)?;
+        text += &md_row([
             format!("[`{0}`](detectors/{0}.md)", detector.name).as_str(),
             detector.about,
             detector.response.name(),
             presets.len().to_string().as_str(),
         ]);
-        let page = describe_spec(detector, &example(detector), &presets) + &grid(detector);
-        pages.push(leaf(format!("detectors/{}.md", detector.name), 1, page));
+        let page = format_spec(detector, &examples_of(detector), &presets) + &format_grid(detector);
+        pages.push(new_page(format!("detectors/{}.md", detector.name), 1, page));
     }
-    pages.insert(0, leaf("detectors.md", 0, text));
+    pages.insert(0, new_page("detectors.md", 0, text));
     Ok(pages)
 }
 
-fn repairers() -> Outcome<Vec<ReferencePage>> {
+fn repairer_pages() -> Outcome<Vec<ReferencePage>> {
     let mut text = format!(
         "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
-        head(&["repairer", "does", "reads", "presets"])
+        md_head(&["repairer", "does", "reads", "presets"])
     );
     let mut pages = Vec::new();
     for repairer in REPAIRERS {
-        let presets = presets(repairer)?;
-        text += &row([
+        let presets = read_presets(repairer)?;
+        text += &md_row([
             format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
             repairer.about,
             repairer.stream.name(),
             presets.len().to_string().as_str(),
         ]);
-        let page = describe_spec(repairer, "", &presets);
-        pages.push(leaf(format!("repairers/{}.md", repairer.name), 1, page));
+        let page = format_spec(repairer, "", &presets);
+        pages.push(new_page(format!("repairers/{}.md", repairer.name), 1, page));
     }
-    pages.insert(0, leaf("repairers.md", 0, text));
+    pages.insert(0, new_page("repairers.md", 0, text));
     Ok(pages)
 }
 
-fn budgets() -> ReferencePage {
-    let mut text = describe_spec(&budget::SPEC, "", &[]);
+fn budget_page() -> ReferencePage {
+    let mut text = format_spec(&budget::SPEC, "", &[]);
     text += &format!(
         "\n## Presets\n\nThe first is the one in use where `--preset` names none.\n\n{}",
-        head(&["preset", "threshold", "keep", "imitates"])
+        md_head(&["preset", "threshold", "keep", "imitates"])
     );
     for preset in budget::presets() {
-        text += &row([
+        text += &md_row([
             format!("`{}`", preset.name).as_str(),
             preset.threshold.to_string().as_str(),
             preset.keep.to_string().as_str(),
             &preset.about,
         ]);
     }
-    leaf("budget.md", 0, text)
+    new_page("budget.md", 0, text)
 }
 
-fn presets(spec: &Spec) -> Outcome<Vec<Preset>> {
+fn read_presets(spec: &Spec) -> Outcome<Vec<Preset>> {
     spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
-/// Describes a spec: its description, an example, its parameters and its presets.
-fn describe_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
+/// Formats the page of a spec, with its description, `example`, parameters and presets.
+fn format_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     let about = escape_markdown(spec.about);
     let (first, rest) = about.split_at(about.chars().next().map_or(0, char::len_utf8));
     let mut page = format!(
@@ -220,19 +226,19 @@ fn describe_spec(spec: &Spec, example: &str, presets: &[Preset]) -> String {
     if !spec.params.is_empty() {
         page += &format!(
             "\n## Parameters\n\nS changes what is measured, T only what is accepted.\n\n{}",
-            head(&["parameter", "", "default", "allowed", "unit", "meaning"])
+            md_head(&["parameter", "", "default", "allowed", "unit", "meaning"])
         );
-        page.extend(spec.params.iter().map(parameter));
+        page.extend(spec.params.iter().map(parameter_row));
     }
     if !presets.is_empty() {
         page += "\n## Presets\n";
-        page.extend(presets.iter().map(preset));
+        page.extend(presets.iter().map(format_preset));
     }
     page
 }
 
-/// Returns the examples of a detector: streams on which it alarms with its defaults, and others.
-fn example(detector: &Detector) -> String {
+/// Formats the examples of a detector: streams on which it alarms with its defaults, and others.
+fn examples_of(detector: &Detector) -> String {
     let mut text = String::new();
     for example in detector.examples() {
         let does = match example.name {
@@ -245,12 +251,12 @@ fn example(detector: &Detector) -> String {
     text
 }
 
-fn parameter(param: &Param) -> String {
+fn parameter_row(param: &Param) -> String {
     let mark = match param.mark {
         ParamRole::Structural => "S",
         ParamRole::Threshold(_) => "T",
     };
-    row([
+    md_row([
         format!("`{}`", param.name).as_str(),
         mark,
         format!("`{}`", Value::from(param.default)).as_str(),
@@ -260,7 +266,7 @@ fn parameter(param: &Param) -> String {
     ])
 }
 
-fn preset(preset: &Preset) -> String {
+fn format_preset(preset: &Preset) -> String {
     let from = &preset.source;
     let mut text = format!(
         "\n### {}\n\n{}. From {}, {}, {}.\n",
@@ -283,7 +289,7 @@ fn preset(preset: &Preset) -> String {
     text
 }
 
-fn grid(detector: &Detector) -> String {
+fn format_grid(detector: &Detector) -> String {
     match detector.grid.trim_end() {
         "" => String::new(),
         text => format!(
@@ -292,21 +298,21 @@ fn grid(detector: &Detector) -> String {
     }
 }
 
-fn formats() -> ReferencePage {
+fn formats_page() -> ReferencePage {
     let mut text = format!(
         "# Formats of import\n\n`deadloop import` tells the format of each file by its content; `--from` names it.\n\n{}",
-        head(&["`--from`", "what it reads"])
+        md_head(&["`--from`", "what it reads"])
     );
-    let rows = import_formats().map(|one| row([format!("`{}`", one.name).as_str(), one.help]));
+    let rows = import_formats().map(|one| md_row([format!("`{}`", one.name).as_str(), one.help]));
     text.extend(rows);
-    leaf("formats.md", 0, text)
+    new_page("formats.md", 0, text)
 }
 
-fn measures() -> ReferencePage {
+fn measures_page() -> ReferencePage {
     let mut text = format!(
         "# Measures\n\nColumns of `scores.parquet`; `--constraint` and `--objective` take their names. [How the numbers are \
          made](../reports/METHOD.md) has the rest.\n\n{}",
-        head(&["measure", "means", "formula", "unit", "better"])
+        md_head(&["measure", "means", "formula", "unit", "better"])
     );
     for measure in MEASURES {
         let unit = match measure.unit {
@@ -321,23 +327,23 @@ fn measures() -> ReferencePage {
             "less"
         };
         let name = format!("`{}`", measure.name);
-        text += &row([name.as_str(), measure.meaning, measure.about, unit, better]);
+        text += &md_row([name.as_str(), measure.meaning, measure.about, unit, better]);
     }
-    leaf("measures.md", 0, text)
+    new_page("measures.md", 0, text)
 }
 
-fn files() -> ReferencePage {
+fn files_page() -> ReferencePage {
     let mut text = format!(
         "# Result files\n\nWhat `replay`, `sweep`, `tune`, `repair` and `budget` leave in the folder of `--out`. The same \
          inputs give the same bytes in every file but `manifest.json`.\n\n{}",
-        head(&["file", "holds"])
+        md_head(&["file", "holds"])
     );
     let more = [("charts/*.svg", "the charts of the report")];
     let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
     let more = REPORT_FILES.into_iter().chain(more).map(owned);
     let all = result_files().into_iter().chain(more);
     for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
-        text += &row([format!("`{name}`").as_str(), &holds]);
+        text += &md_row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
     for table in result_tables() {
@@ -346,17 +352,17 @@ fn files() -> ReferencePage {
             table.file,
             table.left_by,
             table.row,
-            head(&["column", "type, unit", "means"])
+            md_head(&["column", "type, unit", "means"])
         );
         for of in &table.columns {
             let name = format!("`{}`", of.name);
-            text += &row([name.as_str(), &column_kind(of), &of.about]);
+            text += &md_row([name.as_str(), &column_kind(of), &of.about]);
         }
     }
-    leaf("files.md", 0, text)
+    new_page("files.md", 0, text)
 }
 
-/// Returns the type of a column and its unit.
+/// Formats the type and the unit of a column.
 fn column_kind(of: &ColumnDoc) -> String {
     let kind = match of.of {
         Type::Text if of.name.contains('*') => "text or number",

@@ -1,4 +1,4 @@
-//! `deadloop init`: writes a folder to start from.
+//! `deadloop init`: writes a folder with files to start from.
 //!
 //! The written files are in `files/`.
 
@@ -31,15 +31,15 @@ pub(crate) struct InitArgs {
     dir: PathBuf,
 }
 
-/// Declares every file, with its purpose.
+/// Lists the files to write, each with its purpose and content.
 macro_rules! files {
     ($($name:literal: $what:literal,)*) => {
         [$(($name, $what, include_bytes!(concat!("files/", $name)))),*]
     };
 }
 
-/// Every file, with its purpose.
-const FILES: [(&str, &str, &[u8]); 6] = files! {
+/// The files to write, each with its purpose and content.
+const STARTER_FILES: [(&str, &str, &[u8]); 6] = files! {
     "settings.toml": "what production loads: the recommended guard",
     "grid.toml": "what tune searches",
     "corpus/dataset.toml": "the card of the corpus",
@@ -50,7 +50,7 @@ const FILES: [(&str, &str, &[u8]); 6] = files! {
 
 pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let path = |name: &str| args.dir.join(name);
-    let there: Vec<String> = FILES
+    let there: Vec<String> = STARTER_FILES
         .iter()
         .map(|(name, ..)| path(name))
         .filter(|file| is_named(file))
@@ -68,13 +68,13 @@ pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
         if let Some(dir) = file.parent() {
             std::fs::create_dir_all(dir).map_err(|e| refused(&e))?;
         }
-        let mut beside =
+        let mut unfinished =
             UnfinishedFile::create(&file, false).map_err(|e| Code::Usage.because(e))?;
-        beside.write_all(bytes).map_err(|e| refused(&e))?;
-        Ok(beside)
+        unfinished.write_all(bytes).map_err(|e| refused(&e))?;
+        Ok(unfinished)
     };
-    // None has its name before all of them are on the disk.
-    let written: Vec<UnfinishedFile> = FILES.iter().map(write).collect::<Outcome<_>>()?;
+    // No file gets its final name before all files are on the disk.
+    let written: Vec<UnfinishedFile> = STARTER_FILES.iter().map(write).collect::<Outcome<_>>()?;
     for file in written {
         file.finish().map_err(|e| Code::Usage.because(e))?;
     }
@@ -83,13 +83,13 @@ pub(super) fn run(args: &InitArgs, global: GlobalArgs) -> Outcome {
 
 fn print_next(args: &InitArgs, global: GlobalArgs) -> Outcome {
     let shown = |name: &str| args.dir.join(name).display().to_string();
-    let files: Vec<String> = FILES.iter().map(|(name, ..)| shown(name)).collect();
-    let rows = FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
+    let files: Vec<String> = STARTER_FILES.iter().map(|(name, ..)| shown(name)).collect();
+    let rows = STARTER_FILES.map(|(name, what, _)| vec![shown(name), what.to_owned()]);
     let text = || show::table(&["file", "what it is"], &rows, 2);
-    show::values(&json!({"files": files}), text, global)?;
+    show::print_values(&json!({"files": files}), text, global)?;
     let (corpus, grid) = (args.dir.join("corpus"), args.dir.join("grid.toml"));
     let out = typed(args.dir.join("tuned"));
-    show::next(
+    show::print_next(
         &[
             &format!("deadloop show {}", typed(&corpus)),
             &format!(

@@ -3,9 +3,9 @@
 //! | to find | look in |
 //! |---|---|
 //! | a review, disputes, proposals for a corpus | `deadloop_run::label` |
-//! | the view of a transcript | `view` |
-//! | the terminal, or lines of keys in its place | `terminal_review` |
-//! | the page in the browser | `web` |
+//! | the view of a transcript for a reviewer | `view` |
+//! | a review in a terminal, or by lines on stdin | `terminal_review` |
+//! | a review in a browser | `web` |
 
 pub(super) use deadloop_run::label::LabelOptions;
 use deadloop_run::label::{LabelAnswer, label, review};
@@ -28,11 +28,11 @@ pub(super) fn run(args: &LabelOptions, global: GlobalArgs) -> Outcome {
         let task = review(args, &host)?;
         let (answered, left) = match args.serve {
             Some(port) => web::serve(&task, port)?,
-            None => terminal_review::review(&task)?,
+            None => terminal_review::run_review(&task)?,
         };
         let json = serde_json::json!({"answered": answered, "left": left});
         let shown = task.labels.display();
-        show::values(
+        show::print_values(
             &json,
             || format!("{answered} answered, {left} left: {shown}"),
             global,
@@ -42,10 +42,10 @@ pub(super) fn run(args: &LabelOptions, global: GlobalArgs) -> Outcome {
             (_, 0) => format!("deadloop check {corpus}"),
             _ => format!("deadloop label {corpus} --review"),
         };
-        return show::next(&[next], global);
+        return show::print_next(&[next], global);
     }
     let answer = label(args, &host)?;
-    show::answer(&answer, global)?;
+    show::print_answer(&answer, global)?;
     let next = match &answer {
         LabelAnswer::Proposed(..) => {
             let out = args.out.iter().map(|out| format!(" --out {}", typed(out)));
@@ -66,5 +66,5 @@ pub(super) fn run(args: &LabelOptions, global: GlobalArgs) -> Outcome {
             _ => format!("deadloop label {corpus} --review --out {}", typed(out)),
         }],
     };
-    show::next(&next, global)
+    show::print_next(&next, global)
 }

@@ -1,13 +1,13 @@
-//! A review in a terminal, one key at a time, or by lines on stdin.
+//! Reviews labels in a terminal, one key at a time, or by lines on stdin.
 //!
-//! [`InteractiveReview`] makes all decisions.
+//! [`InteractiveReview`] handles the keys and saves the answers.
 
 use std::io::{self, BufRead, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
 use console::{Key as Pressed, Term, truncate_str};
 
-use super::view::{Page, keys, page};
+use super::view::{Page, format_page, key_lines};
 use crate::exit::Outcome;
 use crate::host::Terminal;
 use crate::show;
@@ -16,39 +16,43 @@ use deadloop_run::label::{HELP, InteractiveReview, Key, KeyCommand, Review, Revi
 use deadloop_run::layout::fold_lines;
 use deadloop_run::visible::visible;
 
-/// The minimum context of a mark on a small terminal, in chars.
-const LEAST: u64 = 30;
+/// The minimum number of chars shown around a mark on a small terminal.
+const MIN_CONTEXT: u64 = 30;
 
-/// Reviews every row without an answer, or all rows with `again`, and saves after every answer. After the last answer
-/// it waits for a key, so that even this answer can be undone. Returns the numbers of answered and of open transcripts.
-pub(super) fn review(task: &Review) -> Outcome<(usize, usize)> {
+/// Runs a review in the terminal or by lines on stdin, and saves after every answer. After the last answer it waits for
+/// a key, so that this answer can be undone too. Returns the number of answered transcripts, and the number of open
+/// ones.
+pub(super) fn run_review(task: &Review) -> Outcome<(usize, usize)> {
     let host = Terminal::silent();
-    let mut sitting = InteractiveReview::open(task, &host)?;
-    let desk = ReviewConsole::open();
+    let mut review = InteractiveReview::open(task, &host)?;
+    let console = ReviewConsole::open();
     loop {
-        let press = match sitting.transcript() {
+        let command = match review.transcript() {
             Some(transcript) => {
-                let paged = |context, paint| page(transcript, &sitting.session, context, paint);
-                let (sight, room) = desk.show(sitting.said, paged, task.context, sitting.sight)?;
-                (sitting.sight, sitting.room) = (sight, room);
-                desk.key()?
+                let paged =
+                    |context, paint| format_page(transcript, &review.session, context, paint);
+                let (view, room) =
+                    console.show_page(review.said, paged, task.context, review.sight)?;
+                (review.sight, review.room) = (view, room);
+                console.read_key()?
             }
-            None if sitting.progress().0 == 0 => break,
+            None if review.progress().0 == 0 => break,
             None => {
-                desk.print_end(sitting.progress().0)?;
-                desk.key()?
+                console.print_end(review.progress().0)?;
+                console
+                    .read_key()?
                     .filter(|press| *press == KeyCommand::Session(Key::Undo))
             }
         };
-        let Some(press) = press else { break };
-        if !sitting.press(press)? {
+        let Some(command) = command else { break };
+        if !review.press(command)? {
             break;
         }
     }
-    Ok(sitting.progress())
+    Ok(review.progress())
 }
 
-/// The input and output of a review.
+/// The input and output of a review: a terminal, or lines of keys.
 enum ReviewConsole {
     Person(Term),
     Lines,
@@ -64,9 +68,9 @@ impl ReviewConsole {
         }
     }
 
-    /// Shows a transcript: its head, as much of its text as fits, and the keys. Returns the view, and the number of
+    /// Shows the head of a transcript, as much of its text as fits, and the keys. Returns the view, and the number of
     /// rows for the text.
-    fn show(
+    fn show_page(
         &self,
         said: &str,
         page: impl Fn(Option<u64>, Paint) -> Page,
@@ -86,10 +90,10 @@ impl ReviewConsole {
         let screen = Screen {
             height: height.into(),
             width: width.into(),
-            said,
+            message: said,
             sight,
         };
-        let (lines, sight, room) = screen.lines(
+        let (lines, sight, room) = screen.render(
             |context| page(context, Paint::new(tinted, Some(width.into()))),
             context,
         );
@@ -99,7 +103,7 @@ impl ReviewConsole {
         Ok((sight, room))
     }
 
-    /// Shows on a terminal that nothing is left to review.
+    /// Shows that nothing is left to review. Does nothing without a terminal.
     fn print_end(&self, answered: usize) -> Outcome {
         if let Self::Person(terminal) = self {
             let last = format!("{answered} answered, nothing is left to ask   z undo   q quit");
@@ -110,8 +114,8 @@ impl ReviewConsole {
         Ok(())
     }
 
-    /// Returns the next key. `None` at the end of the input.
-    fn key(&self) -> Outcome<Option<KeyCommand>> {
+    /// Reads keys until one has a command, and returns the command. `None` at the end of the input.
+    fn read_key(&self) -> Outcome<Option<KeyCommand>> {
         loop {
             let key = match self {
                 Self::Person(terminal) => key_command(&terminal.read_key_raw()?),
@@ -122,8 +126,8 @@ impl ReviewConsole {
                     }
                     let key = named(line.trim());
                     if key.is_none() && !line.trim().is_empty() {
-                        let keys = keys(usize::MAX).concat();
-                        show::remark(format_args!(
+                        let keys = key_lines(usize::MAX).concat();
+                        show::eprint(format_args!(
                             "no key {}; expected one of: {keys}",
                             visible(line.trim())
                         ));
@@ -138,25 +142,27 @@ impl ReviewConsole {
     }
 }
 
-/// The screen of a terminal.
+/// The size of a terminal, and what it shows besides the transcript.
 struct Screen<'a> {
     height: usize,
     width: usize,
-    said: &'a str,
+    /// The message in the last line. It may be empty.
+    message: &'a str,
     sight: ReviewView,
 }
 
 impl Screen<'_> {
-    /// Returns the lines of the screen, at most its height, the view, and the number of rows for the text.
-    fn lines(
+    /// Returns the lines of the screen, the view, and the number of rows for the text. There are at most as many lines
+    /// as the screen is high.
+    fn render(
         &self,
         page: impl Fn(Option<u64>) -> Page,
         context: u64,
     ) -> (Vec<String>, ReviewView, usize) {
         let mut sight = self.sight;
-        let keys = keys(self.width);
+        let keys = key_lines(self.width);
         let mut shown = page((!sight.whole).then_some(context));
-        // The first rows are the ones under review.
+        // The first rows of the head are those under review.
         let head: Vec<String> = shown
             .head
             .iter()
@@ -167,10 +173,10 @@ impl Screen<'_> {
             .height
             .saturating_sub(head.len() + keys.len() + 1)
             .max(1);
-        let mut around = context;
-        while !sight.whole && shown.text.lines().count() > room && around > LEAST {
-            around = (around / 2).max(LEAST);
-            shown = page(Some(around));
+        let mut radius = context;
+        while !sight.whole && shown.text.lines().count() > room && radius > MIN_CONTEXT {
+            radius = (radius / 2).max(MIN_CONTEXT);
+            shown = page(Some(radius));
         }
         if sight.help {
             shown.text = HELP
@@ -188,9 +194,9 @@ impl Screen<'_> {
         lines.resize(head.len() + room, String::new());
         lines.extend(keys.iter().map(|line| clip(line)));
         let more = sight.from + room < all;
-        let said = match (self.said.is_empty(), more) {
+        let said = match (self.message.is_empty(), more) {
             (true, true) => "more below: space",
-            _ => self.said,
+            _ => self.message,
         };
         lines.push(clip(said));
         (lines, sight, room)
@@ -239,10 +245,10 @@ mod tests {
                 let screen = Screen {
                     height,
                     width,
-                    said: "",
+                    message: "",
                     sight,
                 };
-                let (lines, sight, room) = screen.lines(page, 1000);
+                let (lines, sight, room) = screen.render(page, 1000);
                 let wide = |line: &String| console::measure_text_width(line) > width;
                 assert_eq!(
                     lines.iter().filter(|line| wide(line)).count(),
@@ -269,10 +275,10 @@ mod tests {
             let screen = Screen {
                 height: 24,
                 width: 80,
-                said: "",
+                message: "",
                 sight,
             };
-            let (_, now, room) = screen.lines(page, 1000);
+            let (_, now, room) = screen.render(page, 1000);
             first.push(now.from);
             sight = now.after(ViewChange::Down, room);
         }

@@ -1,6 +1,7 @@
-//! The view of a transcript for a reviewer.
+//! Formats a transcript for a reviewer.
 //!
-//! It shows the rows of the transcript, and the text around the onset and the end, with copies in alternating tints.
+//! The page has the label rows of the transcript, and the text around the onset and the end, with copies in alternating
+//! colours.
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Kind};
@@ -12,8 +13,8 @@ use crate::show;
 use deadloop_run::label::{KEYS, ReviewSession, excerpts};
 use deadloop_run::visible::visible;
 
-/// Formats the keys as lines of at most `width` columns.
-pub(super) fn keys(width: usize) -> Vec<String> {
+/// Formats the keys and their help as lines of at most `width` columns.
+pub(super) fn key_lines(width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for (key, what) in KEYS {
         let one = format!("{key} {what}");
@@ -30,24 +31,24 @@ pub(super) fn keys(width: usize) -> Vec<String> {
     lines
 }
 
-/// The page of a transcript. Its head is always visible, and its text as far as it fits.
+/// The page of a transcript. The head is always visible, the text as far as it fits.
 pub(super) struct Page {
-    /// The transcript, and the proposal for it.
+    /// The lines on the transcript and its proposed labels.
     pub(super) head: Vec<String>,
-    /// The text around the marks, or the whole text.
+    /// The excerpts around the marks, or the whole text.
     pub(super) text: String,
 }
 
-/// The head and the excerpts of a transcript, before they are painted.
+/// The head and the excerpts of a transcript, before they are formatted.
 #[derive(Default)]
 pub(super) struct TranscriptView {
     pub(super) head: Vec<String>,
     pub(super) excerpts: Vec<Excerpt>,
 }
 
-/// Returns the head and the excerpts of the current transcript. `context` is the number of chars around each mark.
+/// Returns the head and the excerpts of the current transcript. `context` is the number of chars around each mark, or
 /// `None` for the whole text.
-pub(super) fn view(
+pub(super) fn view_of(
     transcript: &Transcript,
     session: &ReviewSession,
     context: Option<u64>,
@@ -55,7 +56,7 @@ pub(super) fn view(
     let (sure, at, of) = session.progress();
     let rows = session.current_rows();
     let class = session.class().map_or("", Class::name);
-    // The proposal comes first, because names may be longer than a line.
+    // The proposal comes first, since names may be longer than a line.
     let mut head = vec![format!(
         "{} of {of}   proposed: {class}, confidence {sure:.3}   {}   {}",
         at + 1,
@@ -65,35 +66,35 @@ pub(super) fn view(
     for row in &rows {
         let doubted = class == Class::Clean.name() && row.class != Class::Clean;
         let lead = if doubted { "not believed: " } else { "" };
-        head.push(format!("  {lead}{}", describe_row(row)));
+        head.push(format!("  {lead}{}", format_row(row)));
     }
     let first = rows.first().copied();
     let excerpts = excerpts(transcript, first, context.unwrap_or(u64::MAX));
     TranscriptView { head, excerpts }
 }
 
-/// Returns the page of the current transcript. `context` is the number of chars around each mark. `None` for the
+/// Formats the page of the current transcript. `context` is the number of chars around each mark, or `None` for the
 /// whole text.
-pub(super) fn page(
+pub(super) fn format_page(
     transcript: &Transcript,
     session: &ReviewSession,
     context: Option<u64>,
     paint: Paint,
 ) -> Page {
-    let TranscriptView { head, excerpts } = view(transcript, session, context);
+    let TranscriptView { head, excerpts } = view_of(transcript, session, context);
     let mut text = String::new();
     for excerpt in excerpts {
         text.push_str(&format!(
             "\n{}\n{}",
-            place(&excerpt),
+            excerpt_heading(&excerpt),
             painted(&excerpt, paint)
         ));
     }
     Page { head, text }
 }
 
-/// Returns the channel and the lengths of an excerpt.
-fn place(excerpt: &Excerpt) -> String {
+/// Formats the channel and the lengths of an excerpt.
+fn excerpt_heading(excerpt: &Excerpt) -> String {
     format!(
         "{}, {} of {} chars",
         excerpt.channel.name(),
@@ -102,22 +103,22 @@ fn place(excerpt: &Excerpt) -> String {
     )
 }
 
-/// A piece of a text, entirely in one copy or in none.
+/// A piece of a text that is entirely inside one copy, or outside of copies.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct TintedText {
     pub(super) text: String,
-    /// The tint, 0 or 1, of the copy. `None` outside of copies.
+    /// The background colour of the copy, 0 or 1. `None` outside of copies.
     pub(super) tint: Option<usize>,
-    /// The marks at its first char; may be empty.
+    /// The marks at the first char, or an empty text.
     pub(super) marks: String,
 }
 
 /// Returns the heading of an excerpt, and its text in pieces with hidden chars escaped.
-pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<TintedText>) {
+pub(super) fn tinted_pieces(excerpt: &Excerpt) -> (String, Vec<TintedText>) {
     let mut pieces: Vec<TintedText> = Vec::new();
     let mut last = None;
     for (at, c) in (excerpt.from..).zip(excerpt.text.chars()) {
-        // Copies follow each other.
+        // Copies are in order and do not overlap.
         let copy = excerpt.copies.partition_point(|copy| copy.end <= at);
         let copies = excerpt.copies.get(copy);
         let copy = copies.filter(|copy| copy.contains(&at)).map(|_| copy);
@@ -140,11 +141,11 @@ pub(super) fn pieces(excerpt: &Excerpt) -> (String, Vec<TintedText>) {
             }
         }
     }
-    (place(excerpt), pieces)
+    (excerpt_heading(excerpt), pieces)
 }
 
-/// Describes a row in words.
-fn describe_row(row: &LabelRow) -> String {
+/// Formats a label row in words.
+fn format_row(row: &LabelRow) -> String {
     let mut words = vec![row.class.name().to_owned()];
     words.extend(row.kind.map(Kind::name).map(str::to_owned));
     words.extend(row.channel.map(Channel::name).map(str::to_owned));
@@ -178,7 +179,7 @@ mod tests {
 
     fn as_shown(text: &str, row: LabelRow, context: u64) -> String {
         let session = ReviewSession::new(vec![row], "ann", None, false);
-        let page = page(
+        let page = format_page(
             &transcript(text),
             &session,
             Some(context),
@@ -190,7 +191,7 @@ mod tests {
     #[test]
     fn keys_fit_the_width_and_none_is_left_out() {
         for width in [20, 60, 80, 120] {
-            let lines = keys(width);
+            let lines = key_lines(width);
             assert!(
                 lines.iter().all(|line| line.len() <= width.max(24)),
                 "{lines:?}"
@@ -217,7 +218,7 @@ mod tests {
                 what: "onset",
             }],
         };
-        let (place, pieces) = pieces(&excerpt);
+        let (place, pieces) = tinted_pieces(&excerpt);
         assert_eq!(place, "answer, 8 of 99 chars");
         let told: Vec<_> = pieces
             .iter()

@@ -1,12 +1,12 @@
-//! A review in a browser on this machine, with the terminal's keys.
+//! Reviews labels in a browser on this machine, with the keys of the terminal.
 //!
-//! The page draws the state that it is sent, and decides nothing.
+//! The page draws the state that it receives and sends keys back.
 
 use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
 use deadloop_report::review_page;
 use serde::{Deserialize, Serialize};
 
-use super::view::{TintedText, TranscriptView, view};
+use super::view::{TintedText, TranscriptView, view_of};
 use crate::exit::{Code, Failure, Outcome};
 use crate::host::Terminal;
 use crate::show;
@@ -23,15 +23,15 @@ struct KeyPress {
 /// The state that the page shows.
 #[derive(Serialize)]
 struct PageState<'a> {
-    /// The number of this state, one more after each key. A key pressed in an older state, for example in a second
-    /// window, has no effect.
+    /// The number of this state, which grows by 1 with each key. A key pressed in an older state, for example in a
+    /// second window, has no effect.
     turn: u64,
     head: Vec<String>,
     excerpts: Vec<(String, Vec<TintedText>)>,
     said: &'a str,
     whole: bool,
     help: Option<&'static str>,
-    /// The pages to move the text by: 1 is down, -1 is up.
+    /// The number of pages to move the text: 1 is down, -1 is up.
     moved: i8,
     keys: &'static [(&'static str, &'static str)],
     answered: usize,
@@ -39,48 +39,48 @@ struct PageState<'a> {
     ended: bool,
 }
 
-/// A review that is served as a page.
+/// A review served as a web page.
 struct ReviewServer<'a> {
-    sitting: InteractiveReview<'a>,
+    review: InteractiveReview<'a>,
     turn: u64,
     ended: bool,
 }
 
-/// Serves a review in the browser until `q` is pressed there. Returns the numbers of answered and of open
-/// transcripts.
+/// Serves a review in the browser until `q` is pressed there. Returns the number of answered transcripts, and the
+/// number of open ones.
 pub(super) fn serve(task: &Review, port: u16) -> Outcome<(usize, usize)> {
     let host = Terminal::silent();
-    let sitting = InteractiveReview::open(task, &host)?;
+    let review = InteractiveReview::open(task, &host)?;
     let local = LocalPage::bind(port)
         .map_err(|e| Code::Usage.error(format!("--serve: 127.0.0.1:{port}: {e}")))?;
     let page = review_page().map_err(Failure::from)?;
-    show::remark(format_args!(
+    show::eprint(format_args!(
         "review: {}\nOpen it in a browser on this machine. Every answer is saved at once; q or Ctrl-C ends it.",
         local.address()
     ));
-    let mut desk = ReviewServer {
-        sitting,
+    let mut server = ReviewServer {
+        review,
         turn: 0,
         ended: false,
     };
-    local.serve(|request| desk.answer(request, &page))?;
-    Ok(desk.sitting.progress())
+    local.serve(|request| server.answer_request(request, &page))?;
+    Ok(server.review.progress())
 }
 
 impl ReviewServer<'_> {
-    fn answer(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
+    fn answer_request(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
         match (request.posted, request.path.as_str()) {
-            (false, "") => Ok(answer("200 OK", "text/html; charset=utf-8", page)),
-            (false, "state") => self.state(0),
+            (false, "") => Ok(respond("200 OK", "text/html; charset=utf-8", page)),
+            (false, "state") => self.state_answer(0),
             (true, "press") => match serde_json::from_slice::<KeyPress>(&request.body) {
-                Ok(pressed) => self.press(&pressed),
-                Err(_) => Ok(answer("400 Bad Request", "text/plain", "no key\n")),
+                Ok(pressed) => self.handle_key(&pressed),
+                Err(_) => Ok(respond("400 Bad Request", "text/plain", "no key\n")),
             },
-            _ => Ok(answer("404 Not Found", "text/plain", "nothing is here\n")),
+            _ => Ok(respond("404 Not Found", "text/plain", "nothing is here\n")),
         }
     }
 
-    fn press(&mut self, pressed: &KeyPress) -> Outcome<LocalAnswer> {
+    fn handle_key(&mut self, pressed: &KeyPress) -> Outcome<LocalAnswer> {
         let press = named(&pressed.key).filter(|_| pressed.turn == self.turn);
         let moved = match press {
             Some(KeyCommand::Sight(ViewChange::Down)) => 1,
@@ -89,24 +89,24 @@ impl ReviewServer<'_> {
         };
         if let Some(press) = press {
             self.turn += 1;
-            self.ended = !self.sitting.press(press)?;
+            self.ended = !self.review.press(press)?;
         }
-        self.state(moved)
+        self.state_answer(moved)
     }
 
-    fn state(&self, moved: i8) -> Outcome<LocalAnswer> {
-        let sitting = &self.sitting;
-        let shown = sitting.transcript();
-        let shown = shown.map(|transcript| view(transcript, &sitting.session, sitting.context()));
+    fn state_answer(&self, moved: i8) -> Outcome<LocalAnswer> {
+        let review = &self.review;
+        let shown = review.transcript();
+        let shown = shown.map(|transcript| view_of(transcript, &review.session, review.context()));
         let TranscriptView { head, excerpts } = shown.unwrap_or_default();
-        let (answered, left) = sitting.progress();
+        let (answered, left) = review.progress();
         let state = PageState {
             turn: self.turn,
             head,
-            excerpts: excerpts.iter().map(super::view::pieces).collect(),
-            said: sitting.said,
-            whole: sitting.sight.whole,
-            help: sitting.sight.help.then_some(HELP),
+            excerpts: excerpts.iter().map(super::view::tinted_pieces).collect(),
+            said: review.said,
+            whole: review.sight.whole,
+            help: review.sight.help.then_some(HELP),
             moved,
             keys: &KEYS,
             answered,
@@ -116,12 +116,12 @@ impl ReviewServer<'_> {
         let text = serde_json::to_string(&state)?;
         Ok(LocalAnswer {
             last: self.ended,
-            ..answer("200 OK", "application/json", &text)
+            ..respond("200 OK", "application/json", &text)
         })
     }
 }
 
-fn answer(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
+fn respond(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
     LocalAnswer {
         status,
         kind,

@@ -12,7 +12,7 @@ mod pager;
 
 use deadloop_run::show::outline::{Size, lengths, size, start};
 use deadloop_run::show::transcript;
-use pager::page;
+use pager::print_paged;
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
@@ -49,8 +49,8 @@ pub(crate) struct ShowArgs {
     select: SelectionOptions,
 }
 
-/// The chars at both ends and around each mark that are not folded.
-const CONTEXT: usize = 400;
+/// The number of chars shown at both ends and around each mark. Text farther away is folded.
+const CONTEXT_CHARS: usize = 400;
 
 pub(super) fn run(args: &ShowArgs, global: GlobalArgs) -> Outcome {
     let wanted = SurveyRequest {
@@ -60,18 +60,18 @@ pub(super) fn run(args: &ShowArgs, global: GlobalArgs) -> Outcome {
         entry: args.transcript.as_deref(),
         host: &Terminal::new(global),
     };
-    let one = args.transcript.is_some();
+    let is_single = args.transcript.is_some();
     let corpus = open(&args.corpus)?;
     let (found, lines) = survey_with(corpus, wanted, |entry, case| {
-        (!one).then(|| ListLine::from_entry(entry, case.class()))
+        (!is_single).then(|| ListLine::from_entry(entry, case.class()))
     })?;
     match &args.transcript {
-        Some(id) => show_one(args, id, &found, global),
-        None => list(args, &found, lines.into_iter().flatten().collect(), global),
+        Some(id) => print_one(args, id, &found, global),
+        None => print_list(args, &found, lines.into_iter().flatten().collect(), global),
     }
 }
 
-/// A line of the list.
+/// A transcript in the list.
 #[derive(Serialize)]
 struct ListLine {
     id: String,
@@ -95,7 +95,7 @@ impl ListLine {
     }
 }
 
-fn list(
+fn print_list(
     args: &ShowArgs,
     found: &CorpusSurvey,
     lines: Vec<ListLine>,
@@ -112,13 +112,14 @@ fn list(
         .first()
         .map(|line| typed(&line.id))
         .unwrap_or_default();
-    page(&table(lines))?;
+    print_paged(&list_table(lines))?;
     let corpus = typed(&args.corpus);
-    show::next(&[&format!("deadloop show {corpus} {first}")], global)
+    show::print_next(&[&format!("deadloop show {corpus} {first}")], global)
 }
 
-/// Formats the list as a table. With runs, it has columns for calls and turns. A run has no length in chars.
-fn table(lines: Vec<ListLine>) -> String {
+/// Formats the list as a table. It has columns for calls and turns if any transcript is a run, and runs have no length
+/// in chars.
+fn list_table(lines: Vec<ListLine>) -> String {
     let runs = lines.iter().any(|line| line.size.is_run());
     let texts = lines.iter().any(|line| !line.size.is_run());
     let mut header = vec!["id", "model"];
@@ -152,27 +153,27 @@ fn table(lines: Vec<ListLine>) -> String {
         cells.iter().map(|cell| visible(cell)).collect()
     };
     let rows: Vec<Vec<String>> = lines.into_iter().map(row).collect();
-    show::table_of(&header, &rows, numbers)
+    show::table_with(&header, &rows, numbers)
 }
 
-fn show_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs) -> Outcome {
+fn print_one(args: &ShowArgs, id: &str, found: &CorpusSurvey, global: GlobalArgs) -> Outcome {
     let (entry, _) = found.one(id, args.select.skips(), &Terminal::new(global))?;
-    let labels = labels(found, entry)?;
+    let labels = read_labels(found, entry)?;
     if global.json {
-        return show::print_json(&as_json(entry, &labels));
+        return show::print_json(&transcript_json(entry, &labels));
     }
-    let context = (!args.all).then_some(CONTEXT);
-    page(&transcript(entry, &labels, context))?;
+    let context = (!args.all).then_some(CONTEXT_CHARS);
+    print_paged(&transcript(entry, &labels, context))?;
     let (corpus, id) = (typed(&args.corpus), typed(id));
     let next = [
         format!("deadloop explain {corpus} {id}"),
         format!("deadloop label {corpus} {id} --review"),
     ];
-    show::next(&next, global)
+    show::print_next(&next, global)
 }
 
-/// Returns the labels of a transcript: from labels.csv, otherwise from inside the transcript.
-fn labels(found: &CorpusSurvey, entry: &Entry) -> Outcome<Vec<LabelRow>> {
+/// Returns the labels of a transcript from labels.csv, or else from inside the transcript.
+fn read_labels(found: &CorpusSurvey, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     let refused = |problems: Vec<deadloop_corpus::Problem>| {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
         Code::Usage.error(lines.join("\n"))
@@ -187,7 +188,7 @@ fn labels(found: &CorpusSurvey, entry: &Entry) -> Outcome<Vec<LabelRow>> {
     }
 }
 
-fn as_json(entry: &Entry, labels: &[LabelRow]) -> Json {
+fn transcript_json(entry: &Entry, labels: &[LabelRow]) -> Json {
     let t = &entry.transcript;
     let [reasoning, answer] = lengths(t);
     let label = |row: &LabelRow| {

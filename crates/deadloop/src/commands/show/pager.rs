@@ -1,4 +1,4 @@
-//! Shows a long text in the user's pager, or prints it in a pipe.
+//! Shows a long text in the user's pager, or prints it.
 
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use crate::exit::Outcome;
 use crate::show;
 
 /// Prints a text through `$PAGER` if stdout is a terminal and `$PAGER` is set. Otherwise prints it directly.
-pub(crate) fn page(text: &str) -> Outcome {
+pub(crate) fn print_paged(text: &str) -> Outcome {
     let pager = std::env::var("PAGER").unwrap_or_default();
     let pager = pager.trim();
     if pager.is_empty() || pager == "cat" || !std::io::stdout().is_terminal() {

@@ -39,7 +39,7 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
         done.run.sum_up(summary);
         done.finish(ended, TextDocument::default(), &host)
     })?;
-    show::folder(done, &[], global)
+    show::print_folder(done, &[], global)
 }
 
 /// Fails if there were too few loops for a choice, or if the file is over a limit that the user gave.

@@ -13,7 +13,7 @@ use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
 use super::TuneArgs;
-use crate::args::{GlobalArgs, Typed};
+use crate::args::{GlobalArgs, ToCommandLine};
 use crate::exit::Outcome;
 use crate::show::{self, typed};
 use crate::visible::visible_lines;
@@ -24,7 +24,7 @@ const ROWS: usize = 12;
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
 pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
-    let replayed = args.select.typed() + &args.judge.typed();
+    let replayed = args.select.to_command_line() + &args.judge.to_command_line();
     match choices.advice.verdict {
         Ruling::Ship => {
             let mut all = vec![format!(
@@ -54,7 +54,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     show::print_styled(&verdict(advice))?;
     let changes = list_changes(advice);
     for line in advice.more.iter().chain(&changes) {
-        show::print(&show::prose(&format!("  {}", visible_lines(line))))?;
+        show::print(&show::fold(&format!("  {}", visible_lines(line))))?;
     }
     if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
         show::print("  The exit code is 6, because --constraint gave the limit.")?;
@@ -64,11 +64,11 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     }
     for line in &advice.to_do {
         let line = fill_paths(line, args);
-        show::print(&show::prose(&format!("  {}", visible_lines(&line))))?;
+        show::print(&show::fold(&format!("  {}", visible_lines(&line))))?;
     }
-    show::print(&format!("\n{}", show::prose(&totals(choices, options))))?;
+    show::print(&format!("\n{}", show::fold(&totals(choices, options))))?;
     show::print(&table(choices, options))?;
-    show::print(&show::prose(&legend(options)))?;
+    show::print(&show::fold(&legend(options)))?;
     if choices.models.len() > 1 {
         show::print(&format!("\n{}", models(choices, options, args)))?;
     }
@@ -132,7 +132,7 @@ fn verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    let line = show::prose(&format!("{name}  {}", visible_lines(&advice.reason)));
+    let line = show::fold(&format!("{name}  {}", visible_lines(&advice.reason)));
     // Folding counts columns, so the colour is added afterwards.
     line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
 }
@@ -202,7 +202,7 @@ fn models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String
         let name = &choices.all.name;
         let same =
             format!("Every model has the same setting: {name}. {file} has the figures of each.");
-        return show::prose(&same);
+        return show::fold(&same);
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
@@ -230,7 +230,7 @@ fn models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
     if choices.models.iter().any(few) {
         left += "\n";
-        left += &show::prose(&format!(
+        left += &show::fold(&format!(
             "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
         ));
     }
@@ -327,14 +327,14 @@ fn limits(tuned: &TuneResult) -> String {
         below.push(format!("{more} on the page"));
     }
     below.extend(without_grid(tuned, shown));
-    let below: Vec<String> = below.iter().map(|line| show::prose(line)).collect();
+    let below: Vec<String> = below.iter().map(|line| show::fold(line)).collect();
     format!(
         "{}\n{}\n{}",
-        show::prose(&format!(
+        show::fold(&format!(
             "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, and the setting of the grids chosen for it. The figures of such a row are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times.",
             options.limited().title_in(options.judge.unit)
         )),
-        show::table_of(&titles, &rows, numbers),
+        show::table_with(&titles, &rows, numbers),
         below.join("\n")
     )
 }
@@ -404,7 +404,7 @@ fn saved_at_1(grids: &[SavedMean], options: &ChooseOptions) -> String {
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
         "{}\n{}",
-        show::prose(&format!(
+        show::fold(&format!(
             "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
             show::per(options.judge.unit)
         )),
