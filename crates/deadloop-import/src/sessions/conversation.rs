@@ -436,7 +436,7 @@ const RESULT_ID_FIELDS: [&str; 4] = [
     "source_call_id",
 ];
 
-/// Takes whether a tool failed from its result: a flag, or a status of LangChain or the AI SDK.
+/// Takes the failure of a tool from its result: a boolean flag, or a status of LangChain or the AI SDK.
 fn take_tool_failure(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
         if let Some(Value::Bool(error)) = fields::any(message, name) {

@@ -129,8 +129,8 @@ struct CallResult {
 ///
 /// A condition is `a.b` for a path with a value, `a|b` for one of two paths, or `!a.b` for a path without a value. The
 /// condition `a.b=x|y` requires one of several values, and `a.b^=x|y` one of several prefixes.
-pub(crate) fn meets_all(object: &Object, marks: &str) -> bool {
-    marks.split_ascii_whitespace().all(|condition| {
+pub(crate) fn meets_all(object: &Object, conditions: &str) -> bool {
+    conditions.split_ascii_whitespace().all(|condition| {
         if let Some(path) = condition.strip_prefix('!') {
             return paths::get_at(object, path).is_none();
         }

@@ -217,7 +217,7 @@ fn has_case(lang: &str) -> bool {
 }
 
 impl SpecStreamKind {
-    /// Returns whether the fault can occur in streams of this kind.
+    /// Returns whether a fault can occur in streams of this kind.
     fn allows(self, fault: Fault) -> bool {
         use Fault as F;
         use SpecStreamKind::{Arguments, Calls, Events, Name, Tags, Text, Think, Whole};
