@@ -33,10 +33,10 @@ impl FormatCertainty {
     /// Describes the certainty, for messages.
     pub(crate) fn reason(self) -> &'static str {
         match self {
-            Self::No => "nothing in it tells",
-            Self::Fallback => "a column of a usual name, and nothing else",
-            Self::Likely => "its fields are there, but others have such fields too",
-            Self::Enclosed => "a response of the API stands inside of its records",
+            Self::No => "nothing identifies it",
+            Self::Fallback => "only by a column with a usual name",
+            Self::Likely => "by its fields, which other formats have too",
+            Self::Enclosed => "its records hold responses of the API",
             Self::Certain => "it has what only this format has",
         }
     }

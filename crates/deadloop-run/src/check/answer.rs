@@ -137,7 +137,7 @@ impl CheckAnswer {
         match (with(ClaimVerdict::Refuted), with(ClaimVerdict::Open)) {
             (0, 0) => None,
             (0, n) => {
-                let what = format!("the corpus cannot tell whether {n} of {all} claims hold");
+                let what = format!("the corpus is too small to decide {n} of {all} claims");
                 Some(Code::TooLittle.error(what))
             }
             (n, _) => Some(Code::GateFailed.error(format!("{n} of {all} claims are refuted"))),

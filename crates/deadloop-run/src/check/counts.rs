@@ -92,7 +92,7 @@ impl CorpusCounts {
         lines.extend(self.units.iter().map(|(evidence, loops, clean)| {
             let unit = evidence.unit;
             format!(
-                "provable in {unit} at 95 % by a guard without an error (copies count once): recall >= {} ({} in {}), wrong alarms <= {} {} ({} clean {unit} in {})",
+                "a guard without an error would prove, at 95 % in {unit} (copies count once): recall >= {} ({} in {}), wrong alarms <= {} {} ({} clean {unit} in {})",
                 percent(evidence.provable_recall()),
                 several(evidence.loops, "loop"),
                 several(*loops, "group"),

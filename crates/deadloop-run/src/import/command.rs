@@ -154,7 +154,7 @@ impl ExistingCorpus {
         let corpus = Corpus::open(out).map_err(|e| refuse(e.to_string()))?;
         let sources = read_sources(out)?.ok_or_else(|| {
             refuse(format!(
-                "has no sources.csv, which an import with {RESUME} leaves; {FORCE} makes it anew"
+                "was imported without {RESUME}, so it has no list of its files (sources.csv); import it anew with {RESUME} {FORCE}"
             ))
         })?;
         Ok(Some(Self { corpus, sources }))
@@ -220,7 +220,7 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
             answer.end = ImportEnd::Unchanged(out.to_path_buf());
         }
         _ if none => {
-            let what = "no transcript was found in what was to be imported";
+            let what = "no transcript was found in the input";
             let what = format!("{what}\n{}", answer.summary(None));
             return Err(Code::NothingSelected.error(what));
         }

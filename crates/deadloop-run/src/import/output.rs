@@ -115,7 +115,7 @@ impl ImportAnswer {
         let shown = self.state.example.is_some();
         let why = self.format_reasons().into_iter();
         let why = why.filter(|(format, _)| shown && *format != "deadloop");
-        let why = why.map(|(format, why)| format!("\n told as       {format}: {why}"));
+        let why = why.map(|(format, why)| format!("\n detected      {format}: {why}"));
         lines.chain(why).collect()
     }
 

@@ -299,12 +299,13 @@ impl Display for LabelAnswer {
             Self::Disputes(found) => disputes_text(found).fmt(f),
             Self::Merged(counts, out) => TextDocument::default()
                 .prose(format!(
-                    "{}: {} alike, {} reviewed by one alone, {} by nobody; {} differ, and are to be reviewed again",
+                    "{}: {} equal, {} reviewed by one person, {} by nobody, {} different{}",
                     out.display(),
                     count(counts.same),
                     count(counts.only_first + counts.only_second),
                     count(counts.nobody),
-                    count(counts.differ)
+                    count(counts.differ),
+                    ["", ", to be reviewed again"][usize::from(counts.differ > 0)]
                 ))
                 .fmt(f),
         }
@@ -344,8 +345,11 @@ fn disputes_text(found: &[Dispute]) -> TextDocument {
         text = text.lines(format!("{more} ({JSON} has all)"));
     }
     let agrees = found.iter().filter(|dispute| dispute.agrees).count();
+    if agrees == 0 {
+        return text;
+    }
     text.prose(format!(
-        "\n{} of {}: the offline finder reads the text as the detectors do, so read those labels first",
+        "\nIn {} of {} the offline finder agrees with the detectors. Review these first.",
         count(agrees as u64),
         several(found.len() as u64, "dispute")
     ))

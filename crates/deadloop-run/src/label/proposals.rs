@@ -129,7 +129,7 @@ pub(crate) fn proposals_text(proposals: &[Proposal], labels: &Path) -> TextDocum
     }
     match estimate_loop_rate(proposals) {
         Some(rate) => text.prose(format!(
-            "{} of {} loop; if these are all the responses of some time, and no selection, guess {LOOP_RATE} 1/{:.0}",
+            "{} of {} loop. If they are a fair sample of your traffic, use {LOOP_RATE} 1/{:.0}.",
             shown(of(Class::Loop)),
             shown(all),
             1.0 / rate,

@@ -184,8 +184,11 @@ impl SentenceWriter<'_> {
 
     /// Lists the missing labels and the facts known without them.
     fn lacking(&self) -> String {
-        let all = self.choices.all.in_use.loops();
+        let tally = &self.choices.all.in_use;
+        let all = tally.loops();
+        let labelled = all + tally.clean() + tally.transient();
         let lacks = match self.sample.loops {
+            0 if labelled == 0 => "no transcript has a label".to_owned(),
             0 => "none of the labelled transcripts is a loop".to_owned(),
             n if n < FEWEST_LOOPS => {
                 let why = " (copies of a text count once, and labels in doubt do not count)";

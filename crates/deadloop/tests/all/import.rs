@@ -357,7 +357,7 @@ fn a_dry_run_shows_a_transcript_and_writes_nothing() {
     let said = stdout(&place.run("import in --dry-run").ends(0));
     for words in [
         "nothing was written",
-        "told as       ollama: it has what only this format has",
+        "detected      ollama: it has what only this format has",
         "one of them:",
         "transcript",
         "model ",

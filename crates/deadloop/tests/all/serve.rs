@@ -195,7 +195,7 @@ fn two_reviewers_become_one_file_and_what_differs_is_asked_again() {
     rows("bob", ["clean", "clean", "clean"]);
     let merge = "label --merge ann.csv bob.csv";
     let merged = place.run(format!("{merge} --out both.csv")).ends(0);
-    merged.shows("1 alike, 1 reviewed by one alone, 0 by nobody; 1 differ");
+    merged.shows("1 equal, 1 reviewed by one person, 0 by nobody, 1 different");
     let both = place.read("both.csv");
     has(&both, "t1,unsure,,,,,,,,merge,");
     has(&both, "t2,clean,,,,,,,,review:bob");

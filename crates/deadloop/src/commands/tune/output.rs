@@ -300,13 +300,18 @@ fn limits(tuned: &TuneResult) -> String {
     let (options, choices) = (&tuned.options, &tuned.choices);
     let all = &choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
-    let letters = SettingLetters::new(tuned, shown);
+    let settings = lettered(tuned, shown);
     let row = |rung: &Rung| {
         let is_above = rung.breaks_its_limit(options.limited(), options.judge.unit);
         let mark = if is_above { " !" } else { "" };
         let mut row = vec![rung.name(options.limited()) + mark];
         row.extend(cells(&rung.held_out, options));
-        row.push(letters.of(rung.cell).to_owned());
+        let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
+        row.push(
+            known
+                .map_or("settings.toml", |(_, letter, _)| letter)
+                .to_owned(),
+        );
         row
     };
     let mut file = vec!["-".to_owned()];
@@ -318,7 +323,9 @@ fn limits(tuned: &TuneResult) -> String {
     titles.push("setting".to_owned());
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let numbers = 0..titles.len() - 1;
-    let mut below: Vec<String> = letters.lines();
+    let lines = settings.iter();
+    let lines = lines.map(|(_, letter, name)| format!("{letter}  {name}"));
+    let mut below: Vec<String> = lines.collect();
     if rows.iter().any(|row| row[0].contains('!')) {
         below.push("!  held out, above the limit of the row".to_owned());
     }
@@ -349,49 +356,27 @@ fn without_grid(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
     })
 }
 
-/// Letters for the settings of a table, because their names are long: `A`, `B`, ….
-struct SettingLetters {
-    /// The cell, letter and name of each setting, by cell once.
-    settings: Vec<(usize, String, String)>,
-}
-
-impl SettingLetters {
-    fn new(tuned: &TuneResult, shown: &[Rung]) -> Self {
-        let plan = &tuned.plan;
-        let guard = |name: &str, cell| NamedGuard {
-            name: name.to_owned(),
-            guard: plan.plan.setting(cell),
-        };
-        let ready = plan.ready.iter().zip(&plan.short);
-        let ready = ready.map(|(ready, short)| guard(short, ready.cell));
-        let in_use = std::iter::once(guard("", plan.in_use));
-        let named: Vec<NamedGuard> = in_use.chain(ready).collect();
-        let chosen = tuned.choices.all.cell;
-        let mut settings: Vec<(usize, String, String)> = Vec::new();
-        let mut letters = 'A'..='Z';
-        for cell in shown.iter().map(|rung| rung.cell) {
-            if cell != chosen && settings.iter().all(|(known, ..)| *known != cell) {
-                let letter = letters.next().map_or_else(String::new, String::from);
-                let name = short_name(&plan.plan.setting(cell), &named);
-                settings.push((cell, letter, name));
-            }
+/// Returns each setting of the rows but that of the file once: its cell, a letter for it, and its name, which is long.
+fn lettered(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> {
+    let plan = &tuned.plan;
+    let guard = |name: &str, cell| NamedGuard {
+        name: name.to_owned(),
+        guard: plan.plan.setting(cell),
+    };
+    let ready = plan.ready.iter().zip(&plan.short);
+    let ready = ready.map(|(ready, short)| guard(short, ready.cell));
+    let in_use = std::iter::once(guard("", plan.in_use));
+    let named: Vec<NamedGuard> = in_use.chain(ready).collect();
+    let mut cells: Vec<usize> = Vec::new();
+    for rung in shown {
+        if rung.cell != tuned.choices.all.cell && !cells.contains(&rung.cell) {
+            cells.push(rung.cell);
         }
-        Self { settings }
     }
-
-    /// Returns the letter of a cell. The cell of the file has none.
-    fn of(&self, cell: usize) -> &str {
-        let known = self.settings.iter().find(|(known, ..)| *known == cell);
-        known.map_or("settings.toml", |(_, letter, _)| letter)
-    }
-
-    /// Returns a line for each letter.
-    fn lines(&self) -> Vec<String> {
-        let lines = self.settings.iter();
-        lines
-            .map(|(_, letter, name)| format!("{letter}  {name}"))
-            .collect()
-    }
+    let name = |cell| short_name(&plan.plan.setting(cell), &named);
+    let lettered = cells.into_iter().zip('A'..='Z');
+    let lettered = lettered.map(|(cell, letter)| (cell, letter.to_string(), name(cell)));
+    lettered.collect()
 }
 
 /// Formats the held-out `saved_at_1` of each grid.

@@ -83,9 +83,12 @@ impl FewKinds {
             _ => KindClass::Others,
         };
         if c == '\n' {
+            // The stretch ends before the line end.
+            self.begin(KindClass::Others);
             self.seen += 1;
             self.last[self.seen as usize % RING] = c;
-            return self.begin(KindClass::Others);
+            self.stretch.start = self.seen;
+            return;
         }
         let letter = c.is_alphabetic();
         let before = self.last[self.seen as usize % RING];
