@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::WireFault;
+use super::fields::{WireFault, WireResult};
 
 /// The maximum number of values in the lists and objects of one record, besides its events and their fields. At worst
 /// they take 1 GB. A tool call has a handful.
@@ -48,7 +48,7 @@ impl ValueBudget {
 }
 
 /// Parses a JSON value. Each list element and object field counts toward the limit.
-pub fn read(text: &str) -> Result<Value, WireFault> {
+pub fn read(text: &str) -> WireResult<Value> {
     parse(text, MAX_VALUES).map_err(|e| WireFault::json(&e, text))
 }
 
