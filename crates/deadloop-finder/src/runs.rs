@@ -158,8 +158,8 @@ fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut 
     }
 }
 
-/// Returns the length of the match at `at`, of which `goes_on` compares a symbol. `last` is the match that reaches
-/// furthest so far, and `z` the Z function of the pattern.
+/// Returns the length of the match at `at`. `goes_on` compares the symbol at an offset in it. `last` is the match that
+/// reaches furthest so far, and `z` the Z function of the pattern.
 fn match_at(at: usize, last: &mut Range<usize>, z: &[u32], goes_on: impl Fn(usize) -> bool) -> u32 {
     let mut length = 0;
     if at < last.end {

@@ -99,8 +99,9 @@ impl TableVisibility {
 }
 
 impl Measure {
-    /// The template of the entries of the table: a share in every counting unit, of which more is better. It has the
-    /// interval of a share, no columns with the interval, and is in no table for people.
+    /// The template of the table's entries: a share in every counting unit, with more as better.
+    ///
+    /// It has the interval of a share but no columns with it, and is in no table for people.
     pub(super) const SHARE: Self = Self {
         name: "",
         title: "",
