@@ -6,6 +6,8 @@
 //!
 //! The time is O(n log n). The memory is O(n), some 24 bytes per symbol.
 
+use std::ops::Range;
+
 /// A maximal stretch that repeats itself with a period and is at least twice as long as it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeriodicRun {
@@ -139,20 +141,9 @@ fn z_function(s: &[u32], z: &mut Vec<u32>) {
     if let Some(first) = z.first_mut() {
         *first = s.len() as u32;
     }
-    let (mut left, mut right) = (0, 0);
+    let mut last = 0..0;
     for at in 1..s.len() {
-        let mut length = if at < right {
-            (z[at - left] as usize).min(right - at)
-        } else {
-            0
-        };
-        while at + length < s.len() && s[length] == s[at + length] {
-            length += 1;
-        }
-        if at + length > right {
-            (left, right) = (at, at + length);
-        }
-        z[at] = length as u32;
+        z[at] = match_at(at, &mut last, z, |n| s.get(at + n) == Some(&s[n]));
     }
 }
 
@@ -160,24 +151,27 @@ fn z_function(s: &[u32], z: &mut Vec<u32>) {
 /// Z function of `pattern`.
 fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut Vec<u32>) {
     found.clear();
-    let (mut left, mut right) = (0, 0);
+    let mut last = 0..0;
     for at in 0..places {
-        let mut length = if at < right {
-            (z[at - left] as usize).min(right - at)
-        } else {
-            0
-        };
-        while length < pattern.len()
-            && at + length < text.len()
-            && pattern[length] == text[at + length]
-        {
-            length += 1;
-        }
-        if at + length > right {
-            (left, right) = (at, at + length);
-        }
-        found.push(length as u32);
+        let goes_on = |n: usize| n < pattern.len() && text.get(at + n) == Some(&pattern[n]);
+        found.push(match_at(at, &mut last, z, goes_on));
     }
+}
+
+/// Returns the length of the match at `at`. `goes_on` compares the symbol at an offset in it. `last` is the match that
+/// reaches furthest so far, and `z` the Z function of the pattern.
+fn match_at(at: usize, last: &mut Range<usize>, z: &[u32], goes_on: impl Fn(usize) -> bool) -> u32 {
+    let mut length = 0;
+    if at < last.end {
+        length = (z[at - last.start] as usize).min(last.end - at);
+    }
+    while goes_on(length) {
+        length += 1;
+    }
+    if at + length > last.end {
+        *last = at..at + length;
+    }
+    length as u32
 }
 
 #[cfg(test)]

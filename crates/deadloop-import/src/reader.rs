@@ -19,7 +19,7 @@ use deadloop_corpus::{
 };
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::split_whole;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// A recording format in the registry.
 pub(crate) struct ForeignFormat {
@@ -132,7 +132,7 @@ pub(crate) trait RecordReader: Send {
     ///
     /// # Errors
     /// The record cannot be used. Reading continues with the next record.
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>;
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult;
 
     /// Records a gap in all open responses, after a record that could not be read.
     fn record_gap(&mut self) {}
@@ -142,10 +142,10 @@ pub(crate) trait RecordReader: Send {
 }
 
 /// A stateless [`RecordReader`].
-pub(crate) type RecordFunction = fn(SourceRecord, &mut Intake) -> Result<(), WireFault>;
+pub(crate) type RecordFunction = fn(SourceRecord, &mut Intake) -> WireResult;
 
 impl RecordReader for RecordFunction {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         self(record, out)
     }
 }

@@ -115,25 +115,17 @@ impl Metrics {
             let n = self.counts[counter as usize].load(Ordering::Relaxed);
             metric(name, "counter", help, &[(String::new(), n)]);
         }
-        metric(
-            "alarms_total",
-            "counter",
-            "streams that were ended, by kind of loop or fault",
-            &self.alarms.label_counts(),
-        );
+        let help = "streams that were ended, by kind of loop or fault";
+        metric("alarms_total", "counter", help, &self.alarms.label_counts());
+        let help = "alarms that only warn or observe, by kind of loop or fault";
         metric(
             "warnings_total",
             "counter",
-            "alarms that only warn or observe, by kind of loop or fault",
+            help,
             &self.warnings.label_counts(),
         );
-        let open = self.connections() as u64;
-        metric(
-            "connections",
-            "gauge",
-            "connections open now",
-            &[(String::new(), open)],
-        );
+        let open = [(String::new(), self.connections() as u64)];
+        metric("connections", "gauge", "connections open now", &open);
         text
     }
 }

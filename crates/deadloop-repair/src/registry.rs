@@ -107,7 +107,11 @@ pub enum RepairerFactory {
 /// Repairer of one streamed text.
 pub trait TextRepair: Send {
     /// Adds the next chunk. Appends the parts that are now certain to `out`, in order.
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts);
+    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
+        chunk.chars().for_each(|c| self.push_char(c, out));
+    }
+    /// Adds the next char, see [`push`](Self::push).
+    fn push_char(&mut self, c: char, out: &mut MeaningParts);
     /// Ends the stream and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut MeaningParts);
     /// Returns the number of waiting chars, whose meaning is not certain yet.

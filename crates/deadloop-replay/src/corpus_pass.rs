@@ -31,6 +31,9 @@ impl Watcher<'_> {
 #[error("interrupted")]
 pub struct Interruption;
 
+/// The result of a pass over a corpus, or of a part of one.
+pub type PassResult<T = ()> = Result<T, Interruption>;
+
 /// Decodes and maps every record of `corpus` on the current rayon pool, and passes the results to `sink` in corpus
 /// order.
 ///
@@ -44,7 +47,7 @@ pub fn each<T: Send>(
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<(), Interruption> {
+) -> PassResult {
     each_in_batches(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
 }
 
@@ -55,7 +58,7 @@ pub fn each_at<T: Send>(
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<(), Interruption> {
+) -> PassResult {
     each_in_batches(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
@@ -67,7 +70,7 @@ pub(crate) fn each_in_batches<T: Send>(
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     mut sink: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<(), Interruption> {
+) -> PassResult {
     let mut raws = corpus.raws();
     let mut batch = read_batch(&mut raws, records);
     while !batch.is_empty() {

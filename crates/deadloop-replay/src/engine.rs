@@ -42,7 +42,7 @@ pub(crate) fn decide_with(
     let blocks = plan
         .blocks()
         .iter()
-        .map(|block| decide_block(block, transcript.work(), &measured));
+        .map(|block| measured.decide_block(block, transcript.work()));
     Record {
         transcript: transcript.id.as_str().into(),
         blocks: blocks.collect(),
@@ -120,100 +120,90 @@ impl StopCandidate {
     }
 }
 
-fn decide_block(
-    block: &Block,
-    work: ModelTask<'_>,
-    measured: &TranscriptFacts<'_>,
-) -> BlockDecision {
-    let mut candidates = stops_from_facts(block, work, measured);
-    match stops_from_programs(block, work, measured) {
-        Ok(answers) => candidates.extend(answers),
-        Err(error) => {
-            return BlockDecision {
-                error: Some(error),
-                ..BlockDecision::default()
-            };
+impl TranscriptFacts<'_> {
+    fn decide_block(&self, block: &Block, work: ModelTask<'_>) -> BlockDecision {
+        let mut candidates = self.stops_from_facts(block, work);
+        match self.stops_from_programs(block, work) {
+            Ok(answers) => candidates.extend(answers),
+            Err(error) => {
+                return BlockDecision {
+                    error: Some(error),
+                    ..BlockDecision::default()
+                };
+            }
+        }
+        candidates.sort_by_key(|candidate| candidate.order);
+        BlockDecision {
+            details: self.collect_details(block, work),
+            ..claim_cells(block, candidates)
         }
     }
-    candidates.sort_by_key(|candidate| candidate.order);
-    BlockDecision {
-        details: collect_details(block, work, measured),
-        ..claim_cells(block, candidates)
+
+    /// Returns the details of the programs' alarms, each with the index of its member.
+    fn collect_details(&self, block: &Block, work: ModelTask<'_>) -> Vec<(usize, String)> {
+        let (_, sources) = block.guard_for(work);
+        let answers = sources.programs.iter().filter_map(|(member, program)| {
+            let alarm = self.answers.get(*program)?.as_ref().ok()?.as_ref()?;
+            Some((*member, alarm.detail.clone()?))
+        });
+        answers.collect()
     }
-}
 
-/// Returns the details of the programs' alarms, each with the index of its member.
-fn collect_details(
-    block: &Block,
-    work: ModelTask<'_>,
-    measured: &TranscriptFacts<'_>,
-) -> Vec<(usize, String)> {
-    let (_, sources) = block.guard_for(work);
-    let answers = sources.programs.iter().filter_map(|(member, program)| {
-        let alarm = measured.answers.get(*program)?.as_ref().ok()?.as_ref()?;
-        Some((*member, alarm.detail.clone()?))
-    });
-    answers.collect()
-}
-
-fn stops_from_facts(
-    block: &Block,
-    work: ModelTask<'_>,
-    measured: &TranscriptFacts<'_>,
-) -> Vec<StopCandidate> {
-    let (guard, sources) = block.guard_for(work);
-    let mut candidates = Vec::new();
-    for source in &sources.facts {
-        let rule = guard.members[source.member].rule();
-        for fact in &measured.facts[source.meter] {
-            let varies = |param: &str| find_axis(block, source.member, param).is_some();
-            let Some(first) = rule.alarm_but_for(fact, varies) else {
-                continue;
-            };
-            for step in accepting_steps(block, source.member, fact, first) {
-                if let Some(cells) = CellBox::accepting(block, source.member, fact, step) {
-                    let stop = make_stop(&measured.arrivals, source, fact, step);
-                    let nth = fact.place().map_or(0, |place| place.event + 1);
-                    candidates.push(StopCandidate::new(cells, stop, nth));
+    fn stops_from_facts(&self, block: &Block, work: ModelTask<'_>) -> Vec<StopCandidate> {
+        let (guard, sources) = block.guard_for(work);
+        let mut candidates = Vec::new();
+        for source in &sources.facts {
+            let rule = guard.members[source.member].rule();
+            for fact in &self.facts[source.meter] {
+                let varies = |param: &str| find_axis(block, source.member, param).is_some();
+                let Some(first) = rule.alarm_but_for(fact, varies) else {
+                    continue;
+                };
+                for step in accepting_steps(block, source.member, fact, first) {
+                    if let Some(cells) = CellBox::accepting(block, source.member, fact, step) {
+                        let stop = make_stop(&self.arrivals, source, fact, step);
+                        let nth = fact.place().map_or(0, |place| place.event + 1);
+                        candidates.push(StopCandidate::new(cells, stop, nth));
+                    }
                 }
             }
         }
+        candidates
     }
-    candidates
-}
 
-/// Returns the alarms of a block's programs. A program has no thresholds, so its alarm applies to every cell. If a
-/// program failed, its error is that of the whole block.
-fn stops_from_programs(
-    block: &Block,
-    work: ModelTask<'_>,
-    measured: &TranscriptFacts<'_>,
-) -> Result<Vec<StopCandidate>, String> {
-    let (_, sources) = block.guard_for(work);
-    let mut candidates = Vec::new();
-    for (member, program) in &sources.programs {
-        let answers = measured.answers.get(*program);
-        let alarm = answers.ok_or("its program does not run")?.as_ref()?;
-        if let Some(alarm) = alarm {
-            let [exact, delivered] = match alarm.event {
-                Some(nth) => [measured.arrivals.event_moment(nth, alarm.channel, alarm.at); 2],
-                None => measured.arrivals.moments(alarm.channel, Chars(alarm.at)),
-            };
-            let stop = Stop {
-                channel: alarm.channel,
-                kind: alarm.kind,
-                member: *member,
-                exact,
-                delivered,
-            };
-            let nth = match alarm.channel.unit() {
-                Unit::Chars => 0,
-                _ => measured.arrivals.last_event_index(exact.place) + 1,
-            };
-            candidates.push(StopCandidate::new(CellBox::all(block), stop, nth));
+    /// Returns the alarms of a block's programs. A program has no thresholds, so its alarm applies to every cell. If a
+    /// program failed, its error is that of the whole block.
+    fn stops_from_programs(
+        &self,
+        block: &Block,
+        work: ModelTask<'_>,
+    ) -> Result<Vec<StopCandidate>, String> {
+        let (_, sources) = block.guard_for(work);
+        let mut candidates = Vec::new();
+        for (member, program) in &sources.programs {
+            let answers = self.answers.get(*program);
+            let alarm = answers.ok_or("its program does not run")?.as_ref()?;
+            if let Some(alarm) = alarm {
+                let [exact, delivered] = match alarm.event {
+                    Some(nth) => [self.arrivals.event_moment(nth, alarm.channel, alarm.at); 2],
+                    None => self.arrivals.moments(alarm.channel, Chars(alarm.at)),
+                };
+                let stop = Stop {
+                    channel: alarm.channel,
+                    kind: alarm.kind,
+                    member: *member,
+                    exact,
+                    delivered,
+                };
+                let nth = match alarm.channel.unit() {
+                    Unit::Chars => 0,
+                    _ => self.arrivals.last_event_index(exact.place) + 1,
+                };
+                candidates.push(StopCandidate::new(CellBox::all(block), stop, nth));
+            }
         }
+        Ok(candidates)
     }
-    Ok(candidates)
 }
 
 fn find_axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axis> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 
-use crate::corpus_pass::{Interruption, Watcher};
+use crate::corpus_pass::{Interruption, PassResult, Watcher};
 use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::record::Record;
 use crate::subject::{PlanGuards, Subject, each_for};
@@ -243,11 +243,7 @@ impl<'a, S: Subject> ResultCollector<'a, S> {
         self.journal.as_mut().map_or(Ok(()), Journal::flush)
     }
 
-    fn finish(
-        mut self,
-        of: usize,
-        end: Result<(), Interruption>,
-    ) -> Result<Option<Journal>, RunError> {
+    fn finish(mut self, of: usize, end: PassResult) -> Result<Option<Journal>, RunError> {
         self.flush()?;
         let found = self.kept;
         match (end, self.changed) {

@@ -12,7 +12,7 @@ use deadloop_detect::harness::Program;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::corpus_pass::{Interruption, Watcher, each, each_in_batches};
+use crate::corpus_pass::{PassResult, Watcher, each, each_in_batches};
 use crate::plan::Plan;
 use crate::program::{Programs, Ready};
 use crate::record::{BlockDecision, are_results_of};
@@ -43,11 +43,7 @@ pub trait Subject: Sync {
     ///
     /// # Errors
     /// Returns an error if `cancel` was raised while a program was running.
-    fn compute(
-        &self,
-        transcript: &Transcript,
-        cancel: &AtomicBool,
-    ) -> Result<Self::Reply, Interruption>;
+    fn compute(&self, transcript: &Transcript, cancel: &AtomicBool) -> PassResult<Self::Reply>;
 
     /// Returns whether a result is complete. Incomplete results are not written to the journal, so a resumed run
     /// computes them again.
@@ -105,11 +101,7 @@ impl Subject for PlanGuards<'_> {
         self.programs.ready().collect()
     }
 
-    fn compute(
-        &self,
-        transcript: &Transcript,
-        cancel: &AtomicBool,
-    ) -> Result<Self::Reply, Interruption> {
+    fn compute(&self, transcript: &Transcript, cancel: &AtomicBool) -> PassResult<Self::Reply> {
         let record = self
             .programs
             .decide(self.plan, transcript, self.chunks, cancel)?;
@@ -143,7 +135,7 @@ pub fn each_for<S: Subject, T: Send>(
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
-) -> Result<(), Interruption> {
+) -> PassResult {
     if !subject.is_slow() {
         return each(corpus, watch, map, sink);
     }

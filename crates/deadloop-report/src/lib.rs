@@ -22,11 +22,8 @@
 //! | `numbers` | formats of numbers |
 //! | `write` | the files of a report |
 
-#![deny(
-    clippy::print_stderr,
-    clippy::print_stdout,
-    reason = "printing to a closed pipe panics"
-)]
+// These macros panic where nobody reads any more.
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod charts;
 mod data;

@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::wire::{WireFault, kind};
+use crate::wire::{WireFault, WireResult, kind};
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
@@ -98,13 +98,13 @@ pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
 }
 
 /// Removes and returns the first of these fields that is present. It must be a string.
-pub fn first_string(object: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+pub fn first_string(object: &mut Object, names: &[&str]) -> WireResult<Option<String>> {
     let mut found = names.iter().map(|name| string(object, name));
     found.find_map(Result::transpose).transpose()
 }
 
 /// Removes and returns a required list.
-pub fn need_list(object: &mut Object, name: &str, expected: &str) -> Result<Vec<Value>, WireFault> {
+pub fn need_list(object: &mut Object, name: &str, expected: &str) -> WireResult<Vec<Value>> {
     list(object, name)?.ok_or_else(|| missing(name, expected))
 }
 
@@ -117,12 +117,12 @@ pub fn text_or_json(object: &mut Object, name: &str) -> String {
 }
 
 /// Removes and returns an optional string.
-pub fn string(object: &mut Object, name: &str) -> Result<Option<String>, WireFault> {
+pub fn string(object: &mut Object, name: &str) -> WireResult<Option<String>> {
     text(name, any(object, name))
 }
 
 /// Converts the removed value of field `name` to a string.
-pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFault> {
+pub fn text(name: &str, taken: Option<Value>) -> WireResult<Option<String>> {
     match taken {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
@@ -131,14 +131,14 @@ pub fn text(name: &str, taken: Option<Value>) -> Result<Option<String>, WireFaul
 }
 
 /// Removes and returns an optional whole number of at least 0.
-pub fn count(object: &mut Object, name: &str) -> Result<Option<u64>, WireFault> {
+pub fn count(object: &mut Object, name: &str) -> WireResult<Option<u64>> {
     let taken = any(object, name);
     let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
     number.map_err(|other| wrong(name, &other, "a whole number"))
 }
 
 /// Removes and returns an optional object.
-pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFault> {
+pub fn object(object: &mut Object, name: &str) -> WireResult<Option<Object>> {
     match any(object, name) {
         None => Ok(None),
         Some(Value::Object(map)) => Ok(Some(map)),
@@ -147,7 +147,7 @@ pub fn object(object: &mut Object, name: &str) -> Result<Option<Object>, WireFau
 }
 
 /// Removes and returns an optional list.
-pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireFault> {
+pub fn list(object: &mut Object, name: &str) -> WireResult<Option<Vec<Value>>> {
     match any(object, name) {
         None => Ok(None),
         Some(Value::Array(items)) => Ok(Some(items)),
@@ -156,7 +156,7 @@ pub fn list(object: &mut Object, name: &str) -> Result<Option<Vec<Value>>, WireF
 }
 
 /// Converts the value of field `name` to an object.
-pub fn as_object(name: &str, value: Value) -> Result<Object, WireFault> {
+pub fn as_object(name: &str, value: Value) -> WireResult<Object> {
     match value {
         Value::Object(map) => Ok(map),
         other => Err(wrong(name, &other, "an object")),

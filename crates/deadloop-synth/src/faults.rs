@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::intact_streams::IntactStream;
 use super::label::PlantedLabel;
-use super::spec::{Chunks, Faults, SpecError, SpecItem, SpecStreamKind};
+use super::spec::{Chunks, Faults, SpecItem, SpecResult, SpecStreamKind};
 use super::transcript::{DrawResult, SynthTranscript};
 use super::{DAMAGED_SUFFIX, MAX_DRAWS, Synth, TranscriptFrame, stream_faults, text_faults};
 use crate::planted_loops::Rng;
@@ -44,7 +44,7 @@ impl<'a> Synth<'a> {
         item: &'a SpecItem,
         faults: &Faults,
         nth: usize,
-    ) -> Result<SynthTranscript, SpecError> {
+    ) -> SpecResult<SynthTranscript> {
         let (mut rng, frame) = self.start_frame(item, nth);
         let turn = nth / item.langs.len();
         let degree = turn / faults.kinds.len() % (faults.severity.high - faults.severity.low + 1);

@@ -15,7 +15,7 @@ use minijinja::value::{Rest, Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
-use super::spec::{Form, FormFile, SpecChannel, SpecError, parse_toml};
+use super::spec::{Form, FormFile, SpecChannel, SpecResult, parse_toml};
 use crate::planted_loops::Rng;
 
 /// A file of forms.
@@ -33,7 +33,7 @@ impl Forms {
     ///
     /// # Errors
     /// Returns the first error: one of those of a spec, or a text that is not a template.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
+    pub fn parse(text: &str) -> SpecResult<Self> {
         parse_toml(text, |file: FormFile, parsed| {
             let mut forms = Self {
                 lists: file.lists.unwrap_or_default().0,

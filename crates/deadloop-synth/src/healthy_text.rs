@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::doubt::{join_statements, split_statements};
 use super::label::PlantedLabel;
-use super::spec::{CountRange, SpecError, SpecItem, range_or};
+use super::spec::{CountRange, SpecItem, SpecResult, range_or};
 use super::stock::{CleanReader, SplitAssignment};
 use super::transcript::{SynthTranscript, derive_seed};
 use super::{PLANTED_SUFFIX, Synth, SynthJob, TranscriptFrame, chunks, finish_event};
@@ -18,7 +18,7 @@ impl<'a> Synth<'a> {
         item: &'a SpecItem,
         forms: &str,
         job: &SynthJob,
-    ) -> Result<SynthTranscript, SpecError> {
+    ) -> SpecResult<SynthTranscript> {
         let missing = || self.draw_failure(item, &item.name, "no forms were read");
         let file = self.stock.forms.get(forms).ok_or_else(missing)?;
         let form = file.forms.get(job.form).ok_or_else(missing)?;
@@ -62,11 +62,7 @@ impl<'a> Synth<'a> {
     }
 
     /// Makes a transcript of clean text.
-    pub(super) fn make_clean(
-        &self,
-        item: &'a SpecItem,
-        nth: usize,
-    ) -> Result<SynthTranscript, SpecError> {
+    pub(super) fn make_clean(&self, item: &'a SpecItem, nth: usize) -> SpecResult<SynthTranscript> {
         let (mut rng, frame) = self.start_frame(item, nth);
         let channel = item.channel(nth / item.langs.len(), "answer");
         let pool = self.find_texts(&frame);

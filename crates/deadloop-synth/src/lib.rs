@@ -54,7 +54,7 @@ use deadloop_detect::Kind;
 
 use copies::LoopRequest;
 use label::PlantedLabel;
-use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem};
+use spec::{Chunks, CorpusSpec, Form, ItemMaker, SpecError, SpecItem, SpecResult};
 use stock::{CleanText, Split, SplitAssignment, Stock, texts_of_split};
 use text_loops::LabelledText;
 use transcript::{DrawResult, SynthTranscript, derive_seed};
@@ -136,7 +136,7 @@ impl<'a> Synth<'a> {
     ///
     /// # Errors
     /// Returns the reason of the last attempt if no attempt satisfies the item.
-    pub fn make(&self, job: &SynthJob) -> Result<SynthTranscript, SpecError> {
+    pub fn make(&self, job: &SynthJob) -> SpecResult<SynthTranscript> {
         let item = &self.spec.items[job.item];
         match (item.kind.maker, &item.forms, &item.faults) {
             (ItemMaker::Text(kind), ..) => self.make_text_loop(item, kind, job.nth),
@@ -182,7 +182,7 @@ impl<'a> Synth<'a> {
         (item, id): (&SpecItem, &str),
         attempts: usize,
         mut draw: impl FnMut(usize) -> DrawResult<T>,
-    ) -> Result<T, SpecError> {
+    ) -> SpecResult<T> {
         let mut why = "no draw";
         for attempt in 0..attempts {
             match draw(attempt) {
@@ -216,7 +216,7 @@ impl<'a> Synth<'a> {
         item: &'a SpecItem,
         kind: Kind,
         nth: usize,
-    ) -> Result<SynthTranscript, SpecError> {
+    ) -> SpecResult<SynthTranscript> {
         let (mut rng, frame) = self.start_frame(item, nth);
         let turn = nth / item.langs.len();
         let pool = self.find_texts(&frame);

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use super::Synth;
-use super::spec::{SpecError, SpecItem};
+use super::spec::{SpecItem, SpecResult};
 use super::transcript::SynthTranscript;
 use deadloop_corpus::{Corpus, Entry, LABEL_COLUMNS, LabelCells, Place, Problem};
 
@@ -63,7 +63,7 @@ impl<'a> Synth<'a> {
         &self,
         item: &'a SpecItem,
         nth: usize,
-    ) -> Result<SynthTranscript, SpecError> {
+    ) -> SpecResult<SynthTranscript> {
         let none = || self.draw_failure(item, &item.name, "no such recording");
         let mut made = SynthTranscript::clone(self.recordings(item).get(nth).ok_or_else(none)?);
         if self.spec.test_fraction() == 0.0 {

@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 
 use crate::files::BOM;
 use crate::files::decompression::Decompressor;
-use crate::transcript::wire::WireFault;
+use crate::transcript::wire::{WireFault, WireResult};
 use crate::{Cost, Place};
 
 const GZIP_MAGIC: &[u8] = b"\x1f\x8b";
@@ -92,7 +92,7 @@ impl<R: BufRead> FileLines<R> {
 
     /// Returns the next line, trimmed, even if it is empty. `None` at the end, and after an error that stops the
     /// reading.
-    pub fn next_line(&mut self) -> Option<Result<&[u8], WireFault>> {
+    pub fn next_line(&mut self) -> Option<WireResult<&[u8]>> {
         if self.ended {
             return None;
         }

@@ -1,7 +1,7 @@
 //! [`Transcript`]: one recorded generation of one model, its events in order.
 
 use deadloop_detect::{Event, ModelTask};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 use serde_json::{Map, Value};
 
 use crate::{Body, Card, Place, Problem, RecordDigest, RecordedEvent, ThinkOptions, stream};
@@ -150,7 +150,7 @@ impl Entry {
         object: Map<String, Value>,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
-    ) -> Result<Self, WireFault> {
+    ) -> WireResult<Self> {
         wire::WireTranscript::from_object(object)?.into_entry(place, think)
     }
 

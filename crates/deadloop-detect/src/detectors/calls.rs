@@ -139,12 +139,10 @@ const PREFIX: Param = prefix();
 fn check_cycle(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
     if min > max {
-        return Refusal::err(
-            MIN_PERIOD.name,
-            format!(
-                "{min} is above max_period {max}: no cycle counts, this setting can never fire"
-            ),
+        let what = format!(
+            "{min} is above max_period {max}: no cycle counts, this setting can never fire"
         );
+        return Refusal::err(MIN_PERIOD.name, what);
     }
     sees_calls(params)
 }
@@ -153,10 +151,9 @@ fn check_cycle(params: &Params) -> Result<(), Refusal> {
 fn check_interleaved(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(COMES_BACK.name), params.int(LAST.name));
     if n > window {
-        return Refusal::err(
-            COMES_BACK.name,
-            format!("{n} do not fit the last {window} calls (window): this setting can never fire"),
-        );
+        let what =
+            format!("{n} do not fit the last {window} calls (window): this setting can never fire");
+        return Refusal::err(COMES_BACK.name, what);
     }
     sees_calls(params)
 }
@@ -165,12 +162,10 @@ fn check_interleaved(params: &Params) -> Result<(), Refusal> {
 fn check_call_novelty(params: &Params) -> Result<(), Refusal> {
     let (most, window) = (params.int(MAX_DISTINCT.name), params.int(LAST.name));
     if most >= window {
-        return Refusal::err(
-            MAX_DISTINCT.name,
-            format!(
-                "the last {window} calls (window) have never more than {most} different ones: this setting fires always"
-            ),
+        let what = format!(
+            "the last {window} calls (window) have never more than {most} different ones: this setting fires always"
         );
+        return Refusal::err(MAX_DISTINCT.name, what);
     }
     sees_calls(params)
 }

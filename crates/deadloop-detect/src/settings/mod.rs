@@ -31,7 +31,6 @@
 //!                                # nothing that this crate does (see `ThinkRules` of the corpus)
 //! ```
 
-use std::fmt;
 use std::ops::Range;
 
 use globset::{Glob, GlobMatcher};
@@ -73,7 +72,8 @@ pub struct Settings {
 }
 
 /// An error in a settings file, with its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}:{column}: {what}")]
 pub struct SettingsError {
     /// The line, from 1.
     pub line: usize,
@@ -82,14 +82,6 @@ pub struct SettingsError {
     /// The error and the expectation, as a lower-case fragment.
     pub what: String,
 }
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.what)
-    }
-}
-
-impl std::error::Error for SettingsError {}
 
 impl SettingsError {
     /// Returns an error at a byte range of `text`. Control characters in `what`, such as line ends of quoted text, are

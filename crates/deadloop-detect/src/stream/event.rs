@@ -82,63 +82,38 @@ pub type Arguments<'a> = ArgumentsOf<&'a str, &'a Value>;
 impl OwnedEvent {
     /// Returns the event as a guard takes it.
     pub fn borrowed(&self) -> Event<'_> {
-        match self {
-            Self::Text(channel, text) => Event::Text(*channel, text),
-            Self::Call {
-                id,
-                name,
-                arguments,
-            } => Event::Call {
-                id: id.as_deref(),
-                name,
-                arguments: match arguments {
-                    ArgumentsOf::Raw(text) => Arguments::Raw(text),
-                    ArgumentsOf::Json(value) => Arguments::Json(value),
-                },
-            },
-            Self::Result {
-                id,
-                content,
-                error,
-                cut,
-            } => Event::Result {
-                id: id.as_deref(),
-                content,
-                error: *error,
-                cut: cut.as_ref().map(|cut| CutText {
-                    length: cut.length,
-                    sha256: &cut.sha256,
-                }),
-            },
-            Self::User(text) => Event::User(text),
-            Self::System => Event::System,
-            Self::Turn { agent } => Event::Turn {
-                agent: agent.as_deref(),
-            },
-            Self::Handoff { from, to } => Event::Handoff { from, to },
-            Self::Silence(millis) => Event::Silence(*millis),
-            Self::Finish(reason) => Event::Finish(reason.as_deref()),
-            Self::Closed => Event::Closed,
-        }
+        self.map(String::as_str, |value| value)
     }
 }
 
 impl Event<'_> {
     /// Returns the event with copies of its texts.
     pub fn owned(&self) -> OwnedEvent {
-        let text = |text: Option<&str>| text.map(str::to_owned);
-        match *self {
-            Self::Text(channel, piece) => OwnedEvent::Text(channel, piece.to_owned()),
+        self.map(|text| (*text).to_owned(), |value| (*value).clone())
+    }
+}
+
+impl<S, V> EventOf<S, V> {
+    /// Returns the event with other types of texts and values, which `text` and `value` convert.
+    #[inline]
+    fn map<'a, T, U>(
+        &'a self,
+        text: impl Fn(&'a S) -> T,
+        value: impl Fn(&'a V) -> U,
+    ) -> EventOf<T, U> {
+        let optional = |given: &'a Option<S>| given.as_ref().map(&text);
+        match self {
+            Self::Text(channel, piece) => EventOf::Text(*channel, text(piece)),
             Self::Call {
                 id,
                 name,
                 arguments,
-            } => OwnedEvent::Call {
-                id: text(id),
-                name: name.to_owned(),
+            } => EventOf::Call {
+                id: optional(id),
+                name: text(name),
                 arguments: match arguments {
-                    Arguments::Raw(raw) => ArgumentsOf::Raw(raw.to_owned()),
-                    Arguments::Json(value) => ArgumentsOf::Json(value.clone()),
+                    ArgumentsOf::Raw(raw) => ArgumentsOf::Raw(text(raw)),
+                    ArgumentsOf::Json(json) => ArgumentsOf::Json(value(json)),
                 },
             },
             Self::Result {
@@ -146,25 +121,27 @@ impl Event<'_> {
                 content,
                 error,
                 cut,
-            } => OwnedEvent::Result {
-                id: text(id),
-                content: content.to_owned(),
-                error,
-                cut: cut.map(|cut| CutTextOf {
+            } => EventOf::Result {
+                id: optional(id),
+                content: text(content),
+                error: *error,
+                cut: cut.as_ref().map(|cut| CutTextOf {
                     length: cut.length,
-                    sha256: cut.sha256.to_owned(),
+                    sha256: text(&cut.sha256),
                 }),
             },
-            Self::User(said) => OwnedEvent::User(said.to_owned()),
-            Self::System => OwnedEvent::System,
-            Self::Turn { agent } => OwnedEvent::Turn { agent: text(agent) },
-            Self::Handoff { from, to } => OwnedEvent::Handoff {
-                from: from.to_owned(),
-                to: to.to_owned(),
+            Self::User(said) => EventOf::User(text(said)),
+            Self::System => EventOf::System,
+            Self::Turn { agent } => EventOf::Turn {
+                agent: optional(agent),
             },
-            Self::Silence(millis) => OwnedEvent::Silence(millis),
-            Self::Finish(reason) => OwnedEvent::Finish(text(reason)),
-            Self::Closed => OwnedEvent::Closed,
+            Self::Handoff { from, to } => EventOf::Handoff {
+                from: text(from),
+                to: text(to),
+            },
+            Self::Silence(millis) => EventOf::Silence(*millis),
+            Self::Finish(reason) => EventOf::Finish(optional(reason)),
+            Self::Closed => EventOf::Closed,
         }
     }
 }

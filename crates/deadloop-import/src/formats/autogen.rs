@@ -12,7 +12,7 @@ use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { AutoGen = is_autogen, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
@@ -45,7 +45,7 @@ impl RunReader for AutoGen {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
         if let Some(history) = fields::list(object, "chat_history")? {
             for message in history {
                 let message = fields::as_object("chat_history[]", message)?;
@@ -67,7 +67,7 @@ impl RunReader for AutoGen {
 }
 
 impl AutoGen {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
         let kind = fields::string(&mut message, "type")?
             .ok_or_else(|| fields::missing("type", "a message of AgentChat"))?;
         let source = fields::string(&mut message, "source")?.unwrap_or_default();
@@ -131,7 +131,7 @@ impl AutoGen {
         });
     }
 
-    fn add_results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> Result<(), WireFault> {
+    fn add_results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> WireResult {
         for result in as_list(content)? {
             let mut result = fields::as_object("content[]", result)?;
             let id = fields::label(&mut result, "call_id");
@@ -144,7 +144,7 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first message is the task, whatever its sender.
-    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
         let name = fields::string(&mut message, "name")?;
         for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
             let result = fields::as_object("tool_responses[]", result)?;
@@ -170,13 +170,13 @@ impl AutoGen {
         self.add_api_message(message, out)
     }
 
-    fn add_api_message(&mut self, message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_api_message(&mut self, message: Object, out: &mut Intake) -> WireResult {
         let run = &mut self.session.run;
         run.add_message(message, "chat_history[]", None, out)
     }
 }
 
-fn as_list(content: Option<Value>) -> Result<Vec<Value>, WireFault> {
+fn as_list(content: Option<Value>) -> WireResult<Vec<Value>> {
     match content {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items),

@@ -10,7 +10,7 @@ use crate::reader::{Intake, head_entry};
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::source::head::SourceHead;
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 head_entry! { ENTRY: Cline = |head| is_cline(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
 
@@ -56,7 +56,7 @@ impl RunReader for Cline {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
         let sdk = has_messages(object);
         let messages = if sdk {
             fields::list(object, "messages")?.unwrap_or_default()
@@ -77,7 +77,7 @@ impl RunReader for Cline {
 }
 
 impl Cline {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
         let stamp = fields::any(&mut message, "ts");
         if let Some(mut info) = fields::object(&mut message, "modelInfo")? {
             self.session.model = fields::string(&mut info, "modelId")?;

@@ -12,7 +12,7 @@ use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Entry;
 use deadloop_stream::fields::Object;
 use deadloop_stream::reader::families::events::ENTRY as FAMILY;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "deadloop",
@@ -49,7 +49,7 @@ fn is_transcript(object: &Object) -> bool {
 struct DeadloopReader(ResponseStreams);
 
 impl RecordReader for DeadloopReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             return self.0.take_record(record, out);
         }

@@ -13,7 +13,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
-use deadloop_stream::wire::{WireFault, kind};
+use deadloop_stream::wire::{WireFault, WireResult, kind};
 
 known_entry! { GeminiCli = is_gemini_cli, "gemini-cli", "chats of Gemini CLI: session-*.json and .jsonl, checkpoints, logs.json"; }
 
@@ -40,7 +40,7 @@ struct GeminiCli {
 }
 
 impl RecordReader for GeminiCli {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         self.read_record(&mut object, out)?;
         out.losses.add_fields("", &object);
@@ -72,7 +72,7 @@ impl RecordReader for GeminiCli {
 
 impl GeminiCli {
     /// Reads a document, a line or a list element.
-    fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
         // The output of the model is kept, even if the user rewound to an earlier point.
         if fields::string(object, "$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
@@ -105,7 +105,7 @@ impl GeminiCli {
         self.add_message(message)
     }
 
-    fn read_session(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn read_session(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
         let session = fields::string(object, "sessionId")?;
         self.session = session.or(self.session.take());
         let messages = fields::list(object, "messages")?.unwrap_or_default();
@@ -123,7 +123,7 @@ impl GeminiCli {
     }
 
     /// Adds a message of a session. A message with the same id replaces the previous one.
-    fn add_message(&mut self, mut message: Object) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object) -> WireResult {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
             return Err(fields::missing(
@@ -141,12 +141,7 @@ impl GeminiCli {
         Ok(())
     }
 
-    fn add_content(
-        &mut self,
-        mut content: Object,
-        path: &str,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn add_content(&mut self, mut content: Object, path: &str, out: &mut Intake) -> WireResult {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain(|part| {
@@ -185,7 +180,7 @@ fn read_tool_part(part: &Value) -> Option<Body> {
 }
 
 /// Checks the types of a message's fields, so that a fault is reported with its line.
-fn check_types(message: &Object) -> Result<(), WireFault> {
+fn check_types(message: &Object) -> WireResult {
     for list in ["thoughts", "toolCalls"] {
         let value = message.get(list).filter(|value| !value.is_null());
         if let Some(value) = value.filter(|value| !value.is_array()) {

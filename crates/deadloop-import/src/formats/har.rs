@@ -14,7 +14,7 @@ use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Frame, FrameResult, Frames, object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { @read_archive = is_har, "har", "HTTP archives (.har) with exchanges of a model's API"; }
 
@@ -26,7 +26,7 @@ fn is_har(object: &Object) -> bool {
 /// The maximum size of a stream event, in bytes.
 const MAX_EVENT_BYTES: usize = 64 << 20;
 
-fn read_archive(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_archive(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut archive) = record.into_place_and_object()?;
     let entries = paths::take_all(&mut archive, "log.entries[]");
     if entries.is_empty() {

@@ -17,7 +17,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 head_entry! { ENTRY: Inspect = |head| head.members.iter().any(|name| is_sample(name)) || head.any_object(is_inspect), None,
 "inspect", "logs of Inspect AI: .eval archives and .json"; }
@@ -39,7 +39,7 @@ struct Inspect {
 }
 
 impl RecordReader for Inspect {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -77,7 +77,7 @@ impl Inspect {
         sample: &mut Object,
         place: Place,
         out: &mut Intake,
-    ) -> Result<Entry, WireFault> {
+    ) -> WireResult<Entry> {
         let attachments = fields::object(sample, "attachments")?.unwrap_or_default();
         let id = match fields::any(sample, "id") {
             Some(Value::String(id)) => id,
@@ -124,7 +124,7 @@ fn read_conversation(
     sample: &mut Object,
     attachments: &Object,
     out: &mut Intake,
-) -> Result<(Conversation, Option<Value>), WireFault> {
+) -> WireResult<(Conversation, Option<Value>)> {
     let mut replies = take_replies(sample);
     let mut clock = EventClock::default();
     let mut last = None;
@@ -207,7 +207,7 @@ fn rename_error(message: &mut Object) {
 }
 
 /// Returns why a sample ended: an error, a limit, or the finish reason of the model.
-fn finish_reason(sample: &mut Object, output: &mut Object) -> Result<Option<String>, WireFault> {
+fn finish_reason(sample: &mut Object, output: &mut Object) -> WireResult<Option<String>> {
     if fields::any(sample, "error").is_some() {
         return Ok(Some("error".to_owned()));
     }

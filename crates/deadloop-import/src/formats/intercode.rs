@@ -12,7 +12,7 @@ use crate::sessions::turn::TurnData;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_results = is_intercode, "intercode", "results of InterCode: turn_history of actions and observations"; }
 
@@ -26,7 +26,7 @@ fn is_intercode(object: &Object) -> bool {
     is_run(object) || runs.any(is_run)
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, object) = record.into_place_and_object()?;
     let several: Vec<(String, Value)> = if is_run(&object) {
         vec![(String::new(), Value::Object(object))]
@@ -42,12 +42,7 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault>
     Ok(())
 }
 
-fn read_run(
-    mut run: Object,
-    number: String,
-    place: &Place,
-    out: &mut Intake,
-) -> Result<Entry, WireFault> {
+fn read_run(mut run: Object, number: String, place: &Place, out: &mut Intake) -> WireResult<Entry> {
     let history = fields::object(&mut run, "turn_history")?;
     let mut history =
         history.ok_or_else(|| fields::missing("turn_history", "a run of InterCode"))?;
@@ -83,11 +78,7 @@ fn read_run(
 }
 
 /// Adds the turns of a run, each with a thought, the call of `tool` and its result. Returns the number of turns.
-fn add_turns(
-    history: &mut Object,
-    tool: &str,
-    events: &mut Conversation,
-) -> Result<u64, WireFault> {
+fn add_turns(history: &mut Object, tool: &str, events: &mut Conversation) -> WireResult<u64> {
     let mut list = |name: &str| fields::list(history, name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [

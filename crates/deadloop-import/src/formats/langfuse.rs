@@ -12,7 +12,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { Langfuse = is_langfuse, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
 
@@ -33,7 +33,7 @@ struct Langfuse {
 }
 
 impl RecordReader for Langfuse {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         let Some(all) = fields::list(&mut object, "observations")? else {
             return self.add_observation(object, &place, None, out);
@@ -63,7 +63,7 @@ impl Langfuse {
         place: &Place,
         trace: Option<&str>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let own = fields::label(&mut object, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = read_span(&mut object)?;
@@ -78,7 +78,7 @@ impl Langfuse {
 }
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
-fn read_span(object: &mut Object) -> Result<TraceSpan, WireFault> {
+fn read_span(object: &mut Object) -> WireResult<TraceSpan> {
     let kind = fields::string(object, "type")?
         .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
     let level = fields::any(object, "level");

@@ -12,7 +12,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { LangSmith = is_langsmith, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
 
@@ -28,7 +28,7 @@ struct LangSmith {
 }
 
 impl RecordReader for LangSmith {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         // Without recursion, deep nesting cannot overflow the stack.
         let mut open = vec![object];
@@ -48,12 +48,7 @@ impl RecordReader for LangSmith {
 }
 
 impl LangSmith {
-    fn add_run(
-        &mut self,
-        mut run: Object,
-        place: &Place,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn add_run(&mut self, mut run: Object, place: &Place, out: &mut Intake) -> WireResult {
         let id = fields::label(&mut run, "id").unwrap_or_default();
         let trace = fields::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
         let parent = fields::any(&mut run, "parent_run_id");

@@ -10,7 +10,7 @@ use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::RunSession;
 use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::{Body, Place, tool_call, tool_result};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 head_entry! { SPECSTORY_ENTRY: @read_specstory = |head| head.text().is_some_and(is_specstory), Some(FileShape::Text),
 "specstory", "histories of SpecStory (.specstory/history/*.md)"; }
@@ -29,7 +29,7 @@ fn add_answer(session: &mut RunSession, text: &str, out: &Intake) {
     }
 }
 
-fn read_specstory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, text) = record.into_place_and_text()?;
     let mut session = RunSession::default();
     session.begin_at(place);
@@ -171,7 +171,7 @@ fn add_tool(session: &mut RunSession, inside: &str) {
 /// The beginning of each aider session.
 const AIDER_SESSION_START: &str = "# aider chat started at ";
 
-fn read_aider(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_aider(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, text) = record.into_place_and_text()?;
     let mut number = place.line;
     for part in text.split(AIDER_SESSION_START).skip(1) {

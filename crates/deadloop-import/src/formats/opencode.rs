@@ -14,7 +14,7 @@ use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { OpenCode = is_opencode, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
 
@@ -35,7 +35,7 @@ struct OpenCode {
 }
 
 impl RecordReader for OpenCode {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         if let Some(id) = object.get("session").cloned() {
             return self.add_row(id, object, place, out);
@@ -68,7 +68,7 @@ impl OpenCode {
         mut row: Object,
         place: Place,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let open = self.open.as_ref();
         if open.is_none_or(|record| record.info.get("id") != Some(&id)) {
             self.finish(out);
@@ -106,7 +106,7 @@ impl SessionRecord {
         self.session.emit_single(out);
     }
 
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
         let mut info = fields::object(&mut message, "info")?.unwrap_or_default();
         let role = fields::string(&mut info, "role")?
             .ok_or_else(|| fields::missing("role", "user or assistant"))?;
@@ -149,7 +149,7 @@ impl SessionRecord {
         parts: Vec<Value>,
         t_ms: Option<f64>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         for part in parts {
             let mut part = fields::as_object("parts[]", part)?;
             let made = fields::any(&mut part, "synthetic") == Some(Value::Bool(true));
@@ -170,7 +170,7 @@ impl SessionRecord {
         mut part: Object,
         (agent, t_ms): (Option<&str>, Option<f64>),
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let time = fields::object(&mut part, "time")?.unwrap_or_default();
         let own = self.session.clock.at(time.get("start")).or(t_ms);
         let kind = fields::string(&mut part, "type")?.unwrap_or_default();
@@ -208,7 +208,7 @@ impl SessionRecord {
     }
 
     /// Adds a tool call, and its result if present.
-    fn add_tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> Result<(), WireFault> {
+    fn add_tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> WireResult {
         let id = fields::label(part, "callID");
         let name = fields::string(part, "tool")?;
         let mut state = fields::object(part, "state")?.unwrap_or_default();

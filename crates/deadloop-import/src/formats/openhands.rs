@@ -13,7 +13,7 @@ use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_corpus::{Body, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "openhands",
@@ -48,7 +48,7 @@ impl RunReader for OpenHands {
         &mut self.session
     }
 
-    fn add_record(&mut self, event: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn add_record(&mut self, event: &mut Object, out: &mut Intake) -> WireResult {
         let stamp = fields::any(event, "timestamp");
         let source = fields::string(event, "source")?.unwrap_or_default();
         fields::any(event, "id");
@@ -77,7 +77,7 @@ impl OpenHands {
         turn: &mut TurnData,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<Vec<Body>, WireFault> {
+    ) -> WireResult<Vec<Body>> {
         let mut call = fields::object(event, "tool_call_metadata")?.unwrap_or_default();
         let mut response = fields::object(&mut call, "model_response")?.unwrap_or_default();
         let id = fields::string(&mut call, "tool_call_id")?;
@@ -116,7 +116,7 @@ impl OpenHands {
         id: Option<String>,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<Option<Body>, WireFault> {
+    ) -> WireResult<Option<Body>> {
         let observation = fields::string(event, "observation")?;
         let observation =
             observation.ok_or_else(|| fields::missing("action", "`action` or `observation`"))?;
@@ -163,7 +163,7 @@ impl OpenHands {
         mut args: Object,
         bodies: &mut Vec<Body>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let thought = fields::string(&mut args, "thought")?.filter(|text| !text.is_empty());
         let name = function.unwrap_or_else(|| action.to_owned());
         match action {
@@ -193,7 +193,7 @@ impl OpenHands {
     }
 
     /// Takes the model and the token counts out of the response.
-    fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> Result<Usage, WireFault> {
+    fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> WireResult<Usage> {
         if let Some(model) = fields::string(response, "model")? {
             self.session.model = Some(model);
         }
@@ -215,7 +215,7 @@ impl OpenHands {
         turn: &mut TurnData,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<Vec<Body>, WireFault> {
+    ) -> WireResult<Vec<Body>> {
         turn.response = fields::string(event, "llm_response_id")?;
         let id = fields::string(event, "tool_call_id")?;
         let name = fields::string(event, "tool_name")?;
@@ -251,7 +251,7 @@ impl OpenHands {
         t_ms: Option<f64>,
         event: &mut Object,
         out: &mut Intake,
-    ) -> Result<Vec<Body>, WireFault> {
+    ) -> WireResult<Vec<Body>> {
         let mut message = fields::object(event, "llm_message")?.unwrap_or_default();
         let text = join_texts(fields::any(&mut message, "content"), out);
         fields::any(&mut message, "role");
@@ -273,7 +273,7 @@ fn read_sdk_action(
     id: Option<String>,
     name: String,
     out: &mut Intake,
-) -> Result<Vec<Body>, WireFault> {
+) -> WireResult<Vec<Body>> {
     let mut bodies = Vec::from_iter(take_thinking(event)?);
     let thought = join_texts(fields::any(event, "thought"), out);
     bodies.extend(out.split_thinking(thought));
@@ -303,7 +303,7 @@ fn read_sdk_observation(
     event: &mut Object,
     id: Option<String>,
     out: &mut Intake,
-) -> Result<Body, WireFault> {
+) -> WireResult<Body> {
     let mut observation = fields::object(event, "observation")?.unwrap_or_default();
     let flag = fields::any(&mut observation, "is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
@@ -315,7 +315,7 @@ fn read_sdk_observation(
 }
 
 /// Takes the reasoning of the model before an event of the SDK.
-fn take_thinking(object: &mut Object) -> Result<Option<Body>, WireFault> {
+fn take_thinking(object: &mut Object) -> WireResult<Option<Body>> {
     let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
     let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
     let texts = blocks

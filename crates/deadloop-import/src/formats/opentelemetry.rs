@@ -35,7 +35,7 @@ use deadloop_corpus::Place;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
 use deadloop_stream::time::millis;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
 
@@ -93,7 +93,7 @@ struct OpenTelemetry {
 }
 
 impl RecordReader for OpenTelemetry {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         if !["resourceSpans", "data"]
             .iter()

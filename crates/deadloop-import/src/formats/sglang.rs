@@ -12,7 +12,7 @@ use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::think::{ThinkSplitter, join};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { Sglang = is_sglang, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
 
@@ -44,7 +44,7 @@ const META_FIELDS: &str =
     "prompt_tokens completion_tokens reasoning_tokens cached_tokens e2e_latency weight_version";
 
 impl RecordReader for Sglang {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             self.finish(out);
             return Ok(());

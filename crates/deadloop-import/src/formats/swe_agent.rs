@@ -12,7 +12,7 @@ use crate::source::records::{self, SourceRecord};
 use deadloop_corpus::{Body, RecordedEvent, Transcript, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_trajectory = is_swe_agent, "swe-agent", "trajectories of SWE-agent and mini-swe-agent (.traj)"; }
 
@@ -27,7 +27,7 @@ fn is_mini_swe_agent(object: &Object) -> bool {
     format.is_some_and(|format| format.starts_with("mini-swe-agent"))
 }
 
-fn read_trajectory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_trajectory(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let run = if is_mini_swe_agent(&object) {
         read_messages(&mut object, out)?
@@ -48,7 +48,7 @@ fn read_trajectory(record: SourceRecord, out: &mut Intake) -> Result<(), WireFau
 }
 
 /// Reads the messages of mini-swe-agent.
-fn read_messages(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
+fn read_messages(object: &mut Object, out: &mut Intake) -> WireResult<Conversation> {
     let mut conversation = Conversation::default();
     let mut clock = EventClock::default();
     let mut asked = false;
@@ -122,7 +122,7 @@ fn move_extra(message: &mut Object) {
 }
 
 /// Reads the steps of SWE-agent.
-fn read_steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, WireFault> {
+fn read_steps(object: &mut Object, out: &mut Intake) -> WireResult<Conversation> {
     let mut run = Conversation::default();
     let history = fields::list(object, "history")?.unwrap_or_default();
     for message in &history {
@@ -150,7 +150,7 @@ fn read_steps(object: &mut Object, out: &mut Intake) -> Result<Conversation, Wir
 }
 
 /// Reads the events of a step.
-fn read_step(step: &mut Object, out: &Intake) -> Result<Vec<RecordedEvent>, WireFault> {
+fn read_step(step: &mut Object, out: &Intake) -> WireResult<Vec<RecordedEvent>> {
     let mut events = Vec::new();
     for block in fields::list(step, "thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
@@ -191,11 +191,7 @@ fn join_texts(content: Option<&Value>) -> String {
 }
 
 /// Sets the model, the exit status and the cost.
-fn read_metadata(
-    transcript: &mut Transcript,
-    object: &mut Object,
-    out: &mut Intake,
-) -> Result<(), WireFault> {
+fn read_metadata(transcript: &mut Transcript, object: &mut Object, out: &mut Intake) -> WireResult {
     let mut info = fields::object(object, "info")?.unwrap_or_default();
     let reason = fields::string(&mut info, "exit_status")?;
     if reason.is_some() {

@@ -32,7 +32,7 @@ use deadloop_detect::harness::did_you_mean;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reader::families;
 use deadloop_stream::reasons::usual;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// Columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
 const DATA_SET_COLUMNS: &str = "messages conversations prompt instruction question input completion response output generation";
@@ -195,12 +195,7 @@ impl TableReader {
     }
 
     /// Reads the rows of a record: the elements of its list, or the record itself.
-    fn read_rows(
-        &mut self,
-        mut object: Object,
-        place: &Place,
-        out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    fn read_rows(&mut self, mut object: Object, place: &Place, out: &mut Intake) -> WireResult {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
             let list = paths::get_at(&object, list.trim_end_matches("[]"));
@@ -224,7 +219,7 @@ impl TableReader {
         model: Option<Value>,
         place: &Place,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         if let Some(role) = other_role(&object) {
             let what = format!("[] (of the {role})");
             out.skip_record(&what);
@@ -278,7 +273,7 @@ impl TableRow<'_> {
     }
 
     /// Takes the requested columns, before any column is guessed.
-    fn take_requested(&mut self) -> Result<(), WireFault> {
+    fn take_requested(&mut self) -> WireResult {
         for (option, path) in self.requested.options() {
             if let Some(path) = path
                 && let Some(value) = take_path(&mut self.object, path, option)?
@@ -306,7 +301,7 @@ impl TableRow<'_> {
 
     /// Adds the events of the text. Returns `false` if the row has no text column. `found_before` is whether an earlier
     /// row had the requested text.
-    fn add_texts(&mut self, found_before: bool) -> Result<bool, WireFault> {
+    fn add_texts(&mut self, found_before: bool) -> WireResult<bool> {
         let is_asked = self.requested.text.is_some();
         let messages = find_messages(&self.object).filter(|_| self.uses_guesses() && !is_asked);
         if let Some(field) = messages {
@@ -356,7 +351,7 @@ impl TableRow<'_> {
     }
 
     /// Adds the events and the group of a list of messages.
-    fn add_messages(&mut self, messages: Vec<Value>, field: &str) -> Result<(), WireFault> {
+    fn add_messages(&mut self, messages: Vec<Value>, field: &str) -> WireResult {
         let path = format!("{field}[]");
         let mut conversation = Conversation::default();
         for message in messages {
@@ -375,7 +370,7 @@ impl TableRow<'_> {
     }
 
     /// Adds reasoning from its own column before the text, and the finish reason after the text.
-    fn add_thinking(&mut self) -> Result<(), WireFault> {
+    fn add_thinking(&mut self) -> WireResult {
         let names = &self.columns.reasoning;
         match self.take_value(REASONING_FIELD, names) {
             Some(Value::String(text)) if !text.is_empty() => {
@@ -412,7 +407,7 @@ impl TableRow<'_> {
     }
 
     /// Sets id, group, model, language and time.
-    fn set_metadata(&mut self, model: Option<Value>) -> Result<(), WireFault> {
+    fn set_metadata(&mut self, model: Option<Value>) -> WireResult {
         let names = self.columns;
         if let Some(id) = self.take_value(ID_FIELD, &names.id) {
             self.transcript.id = read_label("id", id)?;
@@ -461,11 +456,7 @@ impl TableRow<'_> {
 const MAX_GROUP_CHARS: usize = 64;
 
 /// Takes the value at an option's path. A list in the path must be explicit (`[]` or `[0]`).
-fn take_path(
-    object: &mut Object,
-    path: &str,
-    option: RunOption,
-) -> Result<Option<Value>, WireFault> {
+fn take_path(object: &mut Object, path: &str, option: RunOption) -> WireResult<Option<Value>> {
     if path.contains("[]") {
         let mut all = paths::take_all(object, path);
         return Ok(match all.len() {
@@ -493,7 +484,7 @@ fn take_path(
     }
 }
 
-fn read_label(name: &str, value: Value) -> Result<String, WireFault> {
+fn read_label(name: &str, value: Value) -> WireResult<String> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
@@ -509,7 +500,7 @@ fn has_thinking(object: &Object) -> bool {
 }
 
 /// Rejects a text that is the JSON of an API response, since the answer is inside the JSON.
-fn reject_api_json(text: &str) -> Result<(), WireFault> {
+fn reject_api_json(text: &str) -> WireResult {
     let trimmed = text.trim_ascii();
     if !(trimmed.starts_with('{') && trimmed.ends_with('}')) {
         return Ok(());
@@ -530,7 +521,7 @@ fn reject_api_json(text: &str) -> Result<(), WireFault> {
 }
 
 impl RecordReader for TableReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         self.read_rows(object, &place, out)
     }

@@ -10,7 +10,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::EventClock;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_results = is_tau2, "tau2", "results of tau2-bench: simulations with their messages"; }
 
@@ -20,7 +20,7 @@ fn is_tau2(object: &Object) -> bool {
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let info = fields::object(&mut object, "info")?.unwrap_or_default();
     let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
@@ -47,7 +47,7 @@ fn read_simulation(
     info: &Object,
     place: &Place,
     out: &mut Intake,
-) -> Result<Entry, WireFault> {
+) -> WireResult<Entry> {
     let task = fields::label(&mut run, "task_id");
     let own = fields::label(&mut run, "id");
     let trial = fields::count(&mut run, "trial")?.unwrap_or(0);
@@ -99,7 +99,7 @@ fn add_message(
     mut message: Object,
     clock: &mut EventClock,
     out: &mut Intake,
-) -> Result<(), WireFault> {
+) -> WireResult {
     let stamp = fields::any(&mut message, "timestamp");
     let t_ms = clock.at(stamp.as_ref());
     fields::away(&mut message, "turn_idx cost");

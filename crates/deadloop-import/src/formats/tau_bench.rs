@@ -8,7 +8,7 @@ use crate::reader::{Intake, known_entry, move_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_result = is_tau_bench, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
 
@@ -17,7 +17,7 @@ fn is_tau_bench(object: &Object) -> bool {
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
 
-fn read_result(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_result(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let task = fields::label(&mut object, "task_id");
     let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;

@@ -6,7 +6,7 @@ use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry
 use crate::source::head::FormatCertainty;
 use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::RecordedEvent;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     name: "text",
@@ -23,7 +23,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 struct TextReader;
 
 impl RecordReader for TextReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, text) = record.into_place_and_text()?;
         let events = out.split_thinking(text).map(RecordedEvent::new);
         let mut entry = new_entry(place, events.collect());

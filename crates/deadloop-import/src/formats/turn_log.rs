@@ -11,7 +11,7 @@ use crate::sessions::spans::to_text;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_conversation = is_turn_log, "turn-log", "conversations of turns with request, response, toolCalls, toolCallResults"; }
 
@@ -21,7 +21,7 @@ fn is_turn_log(object: &Object) -> bool {
     turns.is_some_and(|turns| turns.iter().take(4).any(turn))
 }
 
-fn read_conversation(record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+fn read_conversation(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let mut run = Conversation::default();
     for turn in fields::need_list(&mut object, "turns", "a list of turns")? {
@@ -37,11 +37,7 @@ fn read_conversation(record: SourceRecord, out: &mut Intake) -> Result<(), WireF
 }
 
 /// Adds a user message, and the calls, results and answer after it.
-fn add_exchange(
-    run: &mut Conversation,
-    mut turn: Object,
-    out: &mut Intake,
-) -> Result<(), WireFault> {
+fn add_exchange(run: &mut Conversation, mut turn: Object, out: &mut Intake) -> WireResult {
     let mut request = fields::object(&mut turn, "request")?.unwrap_or_default();
     let question = fields::string(&mut request, "message")?;
     run.add_user(question.unwrap_or_default(), None);

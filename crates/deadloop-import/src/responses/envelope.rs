@@ -25,7 +25,7 @@ use crate::source::records;
 use deadloop_stream::PromptInfo;
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::time::millis;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// An API object without its envelope.
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ pub(crate) fn unwrap_envelopes(
     object: Object,
     is_known: &dyn Fn(&Object) -> bool,
     out: &mut Intake,
-) -> Result<Payload, WireFault> {
+) -> WireResult<Payload> {
     let mut payload = Payload::default();
     let mut object = object;
     for _ in 0..=MAX_ENVELOPE_DEPTH {
@@ -182,7 +182,7 @@ impl Payload {
     }
 
     /// Takes the id, the model, the times and the request of an envelope.
-    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> WireResult {
         if self.id.is_none() {
             let mut names = FIELD_NAMES.id.iter();
             self.id = names.find_map(|name| fields::label(envelope, name));
@@ -245,7 +245,7 @@ fn take_time(
 }
 
 /// Takes the prompt out of a request. Returns the prompt's group.
-fn take_group(request: &mut Object, out: &mut Intake) -> Result<Option<String>, WireFault> {
+fn take_group(request: &mut Object, out: &mut Intake) -> WireResult<Option<String>> {
     if let Some(text) = fields::any(request, "prompt") {
         return Ok(text.as_str().map(prompt_group));
     }

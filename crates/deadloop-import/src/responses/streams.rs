@@ -23,7 +23,7 @@ use deadloop_stream::fields::Object;
 use deadloop_stream::reader::content::ObjectContent;
 use deadloop_stream::reader::families::agent::is_replay;
 use deadloop_stream::reader::families::{self, Family};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 /// The maximum number of finished responses that wait for their token usage.
 const MAX_FINISHED_RESPONSES: usize = 16;
@@ -107,7 +107,7 @@ impl ResponseStreams {
         object: Object,
         place: &Place,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let known = |object: &_| (self.family.knows)(object);
         let mut payload = envelope::unwrap_envelopes(object, &known, out)?;
         if let Some(check) = self.family.check {
@@ -117,7 +117,7 @@ impl ResponseStreams {
             out.losses.add("[] (replayed, and recorded before)");
             return Ok(());
         }
-        let content = (self.family.read)(std::mem::take(&mut payload.object))?;
+        let content = self.family.content(std::mem::take(&mut payload.object))?;
         self.add_object(content, payload, place, out);
         Ok(())
     }
@@ -306,7 +306,7 @@ impl ResponseStreams {
 }
 
 impl RecordReader for ResponseStreams {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             self.end_at_done(out);
             return Ok(());

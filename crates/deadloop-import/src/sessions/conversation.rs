@@ -12,7 +12,7 @@ use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::transcript::fingerprint::hash;
 use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// A collector of the events of a conversation.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Conversation {
         path: &str,
         t_ms: Option<f64>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let kind = message.get("kind").and_then(Value::as_str);
         if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
             let what = format!("an event of the kind {kind}, not a message");
@@ -156,7 +156,7 @@ const CONTENT_FIELDS: [&str; 5] = ["content", "value", "text", "parts", "mes"];
 const ROLE_FIELDS: [&str; 4] = ["role", "from", "sender", "source"];
 
 /// Takes the role of a message. Returns the speaker, and the role as recorded.
-fn take_role(message: &mut Object) -> Result<(Speaker, String), WireFault> {
+fn take_role(message: &mut Object) -> WireResult<(Speaker, String)> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let named = fields::first_string(message, &ROLE_FIELDS)?;
     let named = named.ok_or_else(|| fields::missing("role", EXPECTED))?;
@@ -232,11 +232,7 @@ struct MessageEvents<'a> {
 
 impl MessageEvents<'_> {
     /// Adds a message of the model.
-    fn add_model_message(
-        &mut self,
-        message: &mut Object,
-        content: Option<Value>,
-    ) -> Result<(), WireFault> {
+    fn add_model_message(&mut self, message: &mut Object, content: Option<Value>) -> WireResult {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
             let text = fields::string(message, name)?;
@@ -272,11 +268,7 @@ impl MessageEvents<'_> {
     }
 
     /// Takes the token counts and the agent of a turn.
-    fn take_turn(
-        &mut self,
-        message: &mut Object,
-        t_ms: Option<f64>,
-    ) -> Result<TurnData, WireFault> {
+    fn take_turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> WireResult<TurnData> {
         let mut usage = match message.get("usage") {
             Some(Value::Object(_)) => fields::object(message, "usage")?.unwrap_or_default(),
             _ => Object::new(),
@@ -314,7 +306,7 @@ impl MessageEvents<'_> {
     }
 
     /// Adds a content block of the model.
-    fn add_block(&mut self, block: Value) -> Result<(), WireFault> {
+    fn add_block(&mut self, block: Value) -> WireResult {
         let mut block = match block {
             Value::String(text) => {
                 self.add_text(text);
@@ -362,11 +354,7 @@ impl MessageEvents<'_> {
         Ok(())
     }
 
-    fn add_result(
-        &mut self,
-        message: &mut Object,
-        content: Option<Value>,
-    ) -> Result<(), WireFault> {
+    fn add_result(&mut self, message: &mut Object, content: Option<Value>) -> WireResult {
         let content = match content {
             None => String::new(),
             Some(Value::String(text)) => text,
@@ -387,7 +375,7 @@ impl MessageEvents<'_> {
     }
 
     /// Returns the text of a message to the model. Tool results in the message become events.
-    fn read_incoming_text(&mut self, content: Option<Value>) -> Result<String, WireFault> {
+    fn read_incoming_text(&mut self, content: Option<Value>) -> WireResult<String> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
@@ -453,7 +441,7 @@ fn take_tool_failure(message: &mut Object) -> Option<bool> {
 }
 
 /// Takes the first of these fields. The texts of a list of blocks are joined.
-fn take_first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>, WireFault> {
+fn take_first_text(block: &mut Object, names: &[&str]) -> WireResult<Option<String>> {
     for name in names {
         match fields::any(block, name) {
             None => {}
@@ -469,7 +457,7 @@ fn take_first_text(block: &mut Object, names: &[&str]) -> Result<Option<String>,
 }
 
 /// Takes a tool call in the format of OpenAI (`function`), Anthropic (`input`) or another API (`args`).
-pub(crate) fn take_call(call: &mut Object) -> Result<Body, WireFault> {
+pub(crate) fn take_call(call: &mut Object) -> WireResult<Body> {
     let id = fields::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
     fields::any(call, "type");
     // Inspect writes only the name in this field.

@@ -20,7 +20,7 @@ use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_call, tool_result};
 use deadloop_stream::fields::{self, Object};
 use deadloop_stream::reasons::usual;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 /// A log format, as its TOML file describes it.
 #[derive(Default, Deserialize)]
@@ -207,7 +207,7 @@ impl LogReader {
     }
 
     /// Reads a document. Returns whether any of its records matched a rule.
-    fn read_document(&mut self, mut object: Object, out: &mut Intake) -> Result<bool, WireFault> {
+    fn read_document(&mut self, mut object: Object, out: &mut Intake) -> WireResult<bool> {
         let needed = self.log.needed.as_str();
         if !needed.is_empty() && !object.contains_key(needed) {
             return Err(fields::missing(needed, "a record of this format"));
@@ -245,7 +245,7 @@ impl LogReader {
     }
 
     /// Takes the run id of a document. A new id begins or resumes another run.
-    fn take_id(&mut self, object: &mut Object, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_id(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
         let id = take_text(object, &self.log.id)?;
         if self.log.several && id != self.session.id {
             let known = self.paused.iter().position(|run| run.id == id);
@@ -264,7 +264,7 @@ impl LogReader {
     }
 
     /// Takes the model and the finish reason of a document or record, and drops the unneeded fields.
-    fn take_metadata(&mut self, object: &mut Object) -> Result<(), WireFault> {
+    fn take_metadata(&mut self, object: &mut Object) -> WireResult {
         let log = self.log;
         if let Some(model) = take_text(object, &log.model)? {
             self.session.model = Some(model);
@@ -279,11 +279,7 @@ impl LogReader {
     }
 
     /// Applies the matching rules to a record. Returns the kind of the record if no rule matches.
-    fn apply_rules(
-        &mut self,
-        record: &mut Object,
-        out: &mut Intake,
-    ) -> Result<Option<String>, WireFault> {
+    fn apply_rules(&mut self, record: &mut Object, out: &mut Intake) -> WireResult<Option<String>> {
         let rules = self.log.rules.iter();
         let rules: Vec<&LogRule> = rules.filter(|rule| meets_all(record, &rule.when)).collect();
         let unknown = rules.is_empty().then(|| record_kind(record));
@@ -325,7 +321,7 @@ impl LogReader {
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         self.take_run_data(rule, record)?;
         let mut messages = Vec::new();
         match rule.message.as_deref() {
@@ -365,7 +361,7 @@ impl LogReader {
     }
 
     /// Takes the data on the run that a rule names.
-    fn take_run_data(&mut self, rule: &LogRule, record: &mut Object) -> Result<(), WireFault> {
+    fn take_run_data(&mut self, rule: &LogRule, record: &mut Object) -> WireResult {
         let session = &mut self.session;
         for data in &rule.run {
             let (name, path) = split_condition(data);
@@ -397,7 +393,7 @@ impl LogReader {
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let Some(call) = &rule.call else {
             return Ok(());
         };
@@ -430,7 +426,7 @@ impl LogReader {
         record: &mut Object,
         t_ms: Option<f64>,
         out: &mut Intake,
-    ) -> Result<(), WireFault> {
+    ) -> WireResult {
         let mut text = |path: &Option<String>| Some(to_text(take_any(record, path.as_deref()?)));
         let run = &mut self.session.run;
         if let Some(text) = text(&rule.prompt) {
@@ -494,7 +490,7 @@ impl LogRule {
 
 impl CallRule {
     /// Takes the call out of a record or a list element. The id remains.
-    fn take_body(&self, record: &mut Object) -> Result<Body, WireFault> {
+    fn take_body(&self, record: &mut Object) -> WireResult<Body> {
         // The name may be the field around the arguments.
         let arguments = take_any(record, &self.arguments).map_or(Value::Null, null_if_empty);
         let name = match take_any(record, &self.name) {
@@ -548,7 +544,7 @@ fn read_failure(value: &Value) -> Option<bool> {
 }
 
 /// Takes the name or id at the first of these paths that has one.
-fn take_text(object: &mut Object, candidates: &[String]) -> Result<Option<String>, WireFault> {
+fn take_text(object: &mut Object, candidates: &[String]) -> WireResult<Option<String>> {
     for path in candidates {
         match paths::take_at(object, path) {
             None => {}
@@ -588,7 +584,7 @@ fn record_kind(object: &Object) -> String {
 }
 
 impl RecordReader for LogReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         let taken = self.read_document(object, out);
         if self.log.whole || self.log.several || !matches!(taken, Ok(false)) {

@@ -13,7 +13,7 @@ use deadloop_corpus::transcript::fingerprint::system_event;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
 use deadloop_stream::fields::Object;
 use deadloop_stream::time::EventClock;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::WireResult;
 
 /// A run that has not been emitted yet.
 #[derive(Debug, Default)]
@@ -70,11 +70,11 @@ pub(crate) trait RunReader {
     ///
     /// # Errors
     /// The record cannot be used.
-    fn add_record(&mut self, record: &mut Object, out: &mut Intake) -> Result<(), WireFault>;
+    fn add_record(&mut self, record: &mut Object, out: &mut Intake) -> WireResult;
 }
 
 impl<T: RunReader + Send> RecordReader for T {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> Result<(), WireFault> {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         self.add_record(&mut object, out)?;
         out.losses.add_fields(T::RECORD_PATH, &object);

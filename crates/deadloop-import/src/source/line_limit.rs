@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use deadloop_corpus::transcript::fingerprint::add_fingerprint;
 use deadloop_corpus::{Body, Entry, RecordedEvent};
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// Lengths to which long texts are cut, in bytes, in the order of the attempts.
 const KEPT_BYTES: [usize; 4] = [1 << 20, 1 << 16, 1 << 12, 1 << 8];
@@ -19,7 +19,7 @@ const MAX_ESCAPED_BYTES: usize = 8;
 ///
 /// # Errors
 /// The line is still too long. Text and call arguments of the model are never cut, since positions refer to them.
-pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> Result<u64, WireFault> {
+pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> WireResult<u64> {
     if entry_size(entry) <= max_bytes / MAX_ESCAPED_BYTES {
         return Ok(0);
     }
@@ -80,18 +80,18 @@ fn value_size(value: &Value) -> usize {
 }
 
 /// Checks that the written line can be read again, since a line may hold fewer values than a document.
-fn check_readable(entry: &Entry) -> Result<(), WireFault> {
+fn check_readable(entry: &Entry) -> WireResult {
     let read = Entry::of_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
     read.map(drop)
         .map_err(|problem| WireFault::new(problem.what, problem.expected))
 }
 
-fn line_length(entry: &Entry) -> Result<usize, WireFault> {
+fn line_length(entry: &Entry) -> WireResult<usize> {
     entry_line(entry).map(|line| line.len())
 }
 
 /// Returns the corpus line of an entry.
-fn entry_line(entry: &Entry) -> Result<String, WireFault> {
+fn entry_line(entry: &Entry) -> WireResult<String> {
     let fault = |e| WireFault::new(format!("cannot be written: {e}"), "what JSON can say");
     entry.to_line().map_err(fault)
 }

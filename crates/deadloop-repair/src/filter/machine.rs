@@ -104,28 +104,6 @@ impl FilterMachine {
         equal_chars(a, b, self.ignore_case)
     }
 
-    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
-        self.work += 1;
-        match self.decision {
-            FilterDecision::Remove => return,
-            FilterDecision::Keep => return out.text(c.encode_utf8(&mut [0; 4])),
-            FilterDecision::Undecided => {}
-        }
-        self.text.push(c);
-        self.chars += 1;
-        if self.left_trimmed_chars > 0 || !is_whitespace(c) {
-            match self.anchor {
-                PhraseAnchor::Any => self.match_anywhere(c),
-                PhraseAnchor::Start | PhraseAnchor::Whole => self.match_at_start(c),
-            }
-            self.left_trimmed_chars += 1;
-            if !is_whitespace(c) {
-                self.trimmed_chars = self.left_trimmed_chars;
-            }
-        }
-        self.decide(out);
-    }
-
     /// Adds a char to the matches of phrases at the start of the text.
     fn match_at_start(&mut self, c: char) {
         let at = self.left_trimmed_chars;
@@ -186,8 +164,26 @@ impl FilterMachine {
 }
 
 impl TextRepair for FilterMachine {
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.push_char(c, out));
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
+        self.work += 1;
+        match self.decision {
+            FilterDecision::Remove => return,
+            FilterDecision::Keep => return out.text(c.encode_utf8(&mut [0; 4])),
+            FilterDecision::Undecided => {}
+        }
+        self.text.push(c);
+        self.chars += 1;
+        if self.left_trimmed_chars > 0 || !is_whitespace(c) {
+            match self.anchor {
+                PhraseAnchor::Any => self.match_anywhere(c),
+                PhraseAnchor::Start | PhraseAnchor::Whole => self.match_at_start(c),
+            }
+            self.left_trimmed_chars += 1;
+            if !is_whitespace(c) {
+                self.trimmed_chars = self.left_trimmed_chars;
+            }
+        }
+        self.decide(out);
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

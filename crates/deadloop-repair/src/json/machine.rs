@@ -58,29 +58,6 @@ impl JsonMachine {
         }
     }
 
-    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
-        self.work += 1;
-        let (closer, work) = (&mut self.closer, &mut self.work);
-        match self.mode {
-            JsonMode::Control => self
-                .cutter
-                .push_char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
-            JsonMode::Close => {
-                let mut emit = |part: &str| out.text(part);
-                self.cutter
-                    .push_char(c, work, &mut |c| closer.push_char(c, &mut emit));
-            }
-            JsonMode::Strict | JsonMode::Tolerant if self.chars < self.max_waiting_chars => {
-                self.text.push(c);
-                self.chars += 1;
-            }
-            JsonMode::Strict | JsonMode::Tolerant => {
-                self.too_long = true;
-                self.text = String::new();
-            }
-        }
-    }
-
     /// Returns the whole text as JSON. `None` if it is rejected.
     fn take_json(&mut self) -> Option<String> {
         let text = std::mem::take(&mut self.text);
@@ -134,8 +111,27 @@ fn is_json(text: &str) -> bool {
 }
 
 impl TextRepair for JsonMachine {
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.push_char(c, out));
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
+        self.work += 1;
+        let (closer, work) = (&mut self.closer, &mut self.work);
+        match self.mode {
+            JsonMode::Control => self
+                .cutter
+                .push_char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
+            JsonMode::Close => {
+                let mut emit = |part: &str| out.text(part);
+                self.cutter
+                    .push_char(c, work, &mut |c| closer.push_char(c, &mut emit));
+            }
+            JsonMode::Strict | JsonMode::Tolerant if self.chars < self.max_waiting_chars => {
+                self.text.push(c);
+                self.chars += 1;
+            }
+            JsonMode::Strict | JsonMode::Tolerant => {
+                self.too_long = true;
+                self.text = String::new();
+            }
+        }
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

@@ -60,18 +60,16 @@ impl NameMachine {
 }
 
 impl TextRepair for NameMachine {
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        for c in chunk.chars() {
-            self.work += 1;
-            self.ended |= self.cuts_at_mark && c == '<';
-            if self.ended {
-                continue;
-            }
-            self.name.push(c);
-            self.chars += 1;
-            if self.chars > MAX_NAME_CHARS {
-                out.text(&std::mem::take(&mut self.name));
-            }
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
+        self.work += 1;
+        self.ended |= self.cuts_at_mark && c == '<';
+        if self.ended {
+            return;
+        }
+        self.name.push(c);
+        self.chars += 1;
+        if self.chars > MAX_NAME_CHARS {
+            out.text(&std::mem::take(&mut self.name));
         }
     }
 

@@ -108,24 +108,6 @@ impl TagMachine {
         }
     }
 
-    /// Adds a char, after checking whether it is code.
-    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
-        self.work += 1;
-        let outside = self.parts.is_empty();
-        match self.code.as_mut() {
-            None => self.lex_char(c, out),
-            Some(code) if !outside => {
-                code.push_action_char(c);
-                self.lex_char(c, out);
-            }
-            Some(code) => {
-                if let Some(piece) = code.push_char(c) {
-                    self.push_code_piece(piece, out);
-                }
-            }
-        }
-    }
-
     fn push_code_piece(&mut self, piece: CodePiece, out: &mut MeaningParts) {
         match piece {
             CodePiece::Plain(c) => self.lex_char(c, out),
@@ -352,8 +334,22 @@ impl TagMachine {
 }
 
 impl TextRepair for TagMachine {
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.push_char(c, out));
+    /// Adds a char, after checking whether it is code.
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
+        self.work += 1;
+        let outside = self.parts.is_empty();
+        match self.code.as_mut() {
+            None => self.lex_char(c, out),
+            Some(code) if !outside => {
+                code.push_action_char(c);
+                self.lex_char(c, out);
+            }
+            Some(code) => {
+                if let Some(piece) = code.push_char(c) {
+                    self.push_code_piece(piece, out);
+                }
+            }
+        }
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

@@ -116,27 +116,6 @@ impl ThinkMachine {
         }
     }
 
-    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
-        self.work += 1;
-        if self.held.is_empty() && !self.kinds.can_begin_with(c) {
-            return self.push_plain_char(c, out);
-        }
-        self.held.push(c);
-        while !self.held.is_empty() {
-            match self.kinds.match_held(&self.held, &mut self.work) {
-                MarkMatch::Cut => return,
-                MarkMatch::Mark(mark) => {
-                    let text: String = self.held.drain(..).collect();
-                    self.push_mark(mark, &text, out);
-                }
-                MarkMatch::Nothing => {
-                    let first = self.held.remove(0);
-                    self.push_plain_char(first, out);
-                }
-            }
-        }
-    }
-
     fn push_mark(&mut self, mark: usize, text: &str, out: &mut MeaningParts) {
         match (self.side, self.kinds.kind(mark)) {
             (CharSide::Answer, MarkKind::Open(pair)) if self.can_open_block() => {
@@ -270,8 +249,25 @@ impl ThinkMachine {
 }
 
 impl TextRepair for ThinkMachine {
-    fn push(&mut self, chunk: &str, out: &mut MeaningParts) {
-        chunk.chars().for_each(|c| self.push_char(c, out));
+    fn push_char(&mut self, c: char, out: &mut MeaningParts) {
+        self.work += 1;
+        if self.held.is_empty() && !self.kinds.can_begin_with(c) {
+            return self.push_plain_char(c, out);
+        }
+        self.held.push(c);
+        while !self.held.is_empty() {
+            match self.kinds.match_held(&self.held, &mut self.work) {
+                MarkMatch::Cut => return,
+                MarkMatch::Mark(mark) => {
+                    let text: String = self.held.drain(..).collect();
+                    self.push_mark(mark, &text, out);
+                }
+                MarkMatch::Nothing => {
+                    let first = self.held.remove(0);
+                    self.push_plain_char(first, out);
+                }
+            }
+        }
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {

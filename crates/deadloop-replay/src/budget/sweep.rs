@@ -12,7 +12,7 @@ use super::params::{Budget, Policy, TokenCounter};
 use super::simulation::{SimulatedRun, longest_quiet_prompt, play};
 use super::sizes::RunSizes;
 use super::tally::BudgetTally;
-use crate::corpus_pass::Interruption;
+use crate::corpus_pass::{Interruption, PassResult};
 
 /// The runs of a corpus, measured by each token counter that the settings use.
 #[derive(Debug, Default)]
@@ -185,7 +185,7 @@ pub fn sweep(
     sources: &[u32],
     count: usize,
     cancel: &AtomicBool,
-) -> Result<StageTallies, Interruption> {
+) -> PassResult<StageTallies> {
     let free = field.free(&stage.never);
     let view = field.index_of(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);

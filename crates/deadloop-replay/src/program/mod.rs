@@ -21,7 +21,7 @@ use deadloop_detect::Channel;
 use deadloop_detect::harness::Program;
 use rayon::prelude::*;
 
-use crate::corpus_pass::Interruption;
+use crate::corpus_pass::{Interruption, PassResult};
 use crate::engine::decide_with;
 use crate::plan::Plan;
 use crate::plan_meters::PlanProgram;
@@ -167,7 +167,7 @@ impl Programs {
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
-    ) -> Result<Record, Interruption> {
+    ) -> PassResult<Record> {
         let answers = self.ask_all(plan, transcript, chunks, cancel)?;
         Ok(decide_with(plan, transcript, chunks, &answers))
     }
@@ -182,7 +182,7 @@ impl Programs {
         transcript: &Transcript,
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
-    ) -> Result<Vec<ProgramAnswer>, Interruption> {
+    ) -> PassResult<Vec<ProgramAnswer>> {
         if self.is_empty() {
             return Ok(Vec::new());
         }

@@ -102,16 +102,6 @@ fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     member.unit().is_some() && is_eligible(&member, unit) && !detects_faults(detector)
 }
 
-/// Returns the presets for a choice in `unit`, each as a setting with its name.
-///
-/// # Errors
-/// Returns an error if a shipped file is invalid. A test reads them all.
-pub fn presets_in(unit: Unit) -> Result<Vec<(String, Setting)>, String> {
-    let mut all = all_presets()?;
-    all.retain(|(_, setting)| setting.members.iter().all(|m| is_eligible(m, unit)));
-    Ok(all)
-}
-
 /// Returns every preset of every detector, each as a setting with its name.
 ///
 /// # Errors

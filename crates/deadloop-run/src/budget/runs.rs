@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadloop_corpus::Transcript;
 use deadloop_detect::Channel;
 use deadloop_replay::budget::{Budget, Lengths, MeasuredRuns};
-use deadloop_replay::{Interruption, Subject};
+use deadloop_replay::{PassResult, Subject};
 use deadloop_score::budget::LimitCase;
 use deadloop_score::{Case, Class, Span};
 
@@ -23,7 +23,7 @@ impl Subject for LengthSubject {
         "lengths".to_owned()
     }
 
-    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Lengths, Interruption> {
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> PassResult<Lengths> {
         Ok(Lengths::from_transcript(transcript))
     }
 }

@@ -60,15 +60,10 @@ fn format_metrics(compared: &PinnedComparison) -> String {
     let (selected, left) = select_rows(&compared.comparison.rows);
     let mut text = table_row(&METRIC_HEADER.map(String::from));
     text += "|---|---|---:|---:|---:|---:|---:|---|\n";
-    let mut cut = 0;
-    for row in selected {
-        let line = table_row(&metric_cells(row));
-        if text.len() + line.len() > MAX_BYTES / 2 {
-            cut += 1
-        } else {
-            text += &line
-        }
-    }
+    let rows = selected
+        .into_iter()
+        .map(|row| table_row(&metric_cells(row)));
+    let cut = add_fitting_lines(&mut text, rows, MAX_BYTES / 2);
     text += "\n";
     if left > 0 {
         text += &format!("{left} rows of single models neither improved nor regressed.\n");
@@ -79,17 +74,24 @@ fn format_metrics(compared: &PinnedComparison) -> String {
     text
 }
 
+/// Adds each line with which the text has at most `most` bytes. Returns the number of the other lines.
+fn add_fitting_lines(text: &mut String, lines: impl Iterator<Item = String>, most: usize) -> usize {
+    let mut cut = 0;
+    for line in lines {
+        if text.len() + line.len() > most {
+            cut += 1
+        } else {
+            *text += &line
+        }
+    }
+    cut
+}
+
 fn format_pinned(compared: &PinnedComparison) -> String {
     let selected = compared.pinned.iter().filter(|pin| pin.is_notable());
     let lines = selected.map(|pin| format!("- {}\n", escape(&pin.what)));
-    let (mut text, mut cut) = (String::new(), 0);
-    for line in lines {
-        if text.len() + line.len() > MAX_BYTES / 8 {
-            cut += 1
-        } else {
-            text += &line
-        }
-    }
+    let mut text = String::new();
+    let cut = add_fitting_lines(&mut text, lines, MAX_BYTES / 8);
     if cut > 0 {
         text += &format!("- … and {cut} more\n");
     }

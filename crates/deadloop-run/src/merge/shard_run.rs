@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{Corpus, Problem, Shard};
-use deadloop_replay::{Interruption, Subject, each_for};
+use deadloop_replay::{Interruption, PassResult, Subject, each_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::lines::{LineWriter, NamesLine, ShardLine, StoredProblem};
@@ -247,8 +247,8 @@ impl<S: Subject> ShardRun<'_, S> {
     /// Formats a record as a line. Also returns its problems.
     fn format_record(
         &self,
-        found: FoundRecord<Result<Option<S::Reply>, Interruption>>,
-    ) -> Result<(RunResult<String>, Vec<Problem>), Interruption> {
+        found: FoundRecord<PassResult<Option<S::Reply>>>,
+    ) -> PassResult<(RunResult<String>, Vec<Problem>)> {
         let found = FoundRecord {
             case: found.case,
             is_selected: found.is_selected,

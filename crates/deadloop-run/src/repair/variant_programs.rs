@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::Program;
 use deadloop_replay::repairers::{RepairMethod, Variant, question};
-use deadloop_replay::{Interruption, InvalidTranscript, Mender, MenderAnswer, Ready, Subject};
+use deadloop_replay::{InvalidTranscript, Mender, MenderAnswer, PassResult, Ready, Subject};
 use deadloop_score::repairs::{
     KnownStream, RepairResult, StreamVerdicts, VariantVerdict, judge_repair,
 };
@@ -98,11 +98,7 @@ impl Subject for VariantPrograms {
         self.menders.iter().flatten().map(Mender::ready).collect()
     }
 
-    fn compute(
-        &self,
-        transcript: &Transcript,
-        _: &AtomicBool,
-    ) -> Result<RepairAnswer, Interruption> {
+    fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> PassResult<RepairAnswer> {
         let stream = KnownStream::from_transcript(transcript).ok().flatten();
         Ok(RepairAnswer {
             stream: stream.map(|stream| self.judge_variants(transcript, &stream)),

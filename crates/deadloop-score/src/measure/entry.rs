@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::formula::Formula;
+use super::formula::{Formula, Ratio};
 use deadloop_replay::detect::Unit as CountingUnit;
 
 /// A reference to a measure in the table of measures.
@@ -99,6 +99,27 @@ impl TableVisibility {
 }
 
 impl Measure {
+    /// The template of the table's entries: a share in every counting unit, with more as better.
+    ///
+    /// It has the interval of a share but no columns with it, and is in no table for people.
+    pub(super) const SHARE: Self = Self {
+        name: "",
+        title: "",
+        unit: MeasureUnit::Share,
+        counted_in: &CountingUnit::ALL,
+        more_is_better: true,
+        meaning: "",
+        about: "",
+        formula: Formula::Ratio(Ratio {
+            scale: 1.0,
+            num: &[],
+            den: &[],
+        }),
+        certainty: UncertaintyMethod::Share,
+        bounds: None,
+        shown: TableVisibility::NOWHERE,
+    };
+
     /// Returns the name for people if output is counted in `unit`.
     pub fn title_in(&self, unit: CountingUnit) -> Cow<'static, str> {
         match unit {

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use deadloop_replay::Plan;
 
 use crate::judge::{JudgeOptions, Outcome};
-use crate::tally::sheet::{LatencySheet, Sheet, tallies_and_latencies};
+use crate::tally::sheet::{Sheets, tallies_and_latencies};
 use crate::tally::{BlockTrial, Evidence, Tally};
 use crate::truth::{Case, CaseSet};
 
@@ -30,12 +30,7 @@ pub trait AnyEvidence: Copy + Debug {
     }
 
     /// Computes the tally and the latencies of every cell of a block on the picked cases.
-    fn painted(
-        &self,
-        block: usize,
-        pick: &[usize],
-        options: &JudgeOptions,
-    ) -> (Sheet, LatencySheet);
+    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets;
 
     /// Returns the indices of all cases.
     fn every(&self) -> Vec<usize> {
@@ -94,12 +89,7 @@ impl AnyEvidence for Evidence<'_> {
         visit(self.trial(block, case))
     }
 
-    fn painted(
-        &self,
-        block: usize,
-        pick: &[usize],
-        options: &JudgeOptions,
-    ) -> (Sheet, LatencySheet) {
+    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
         let shape = self.plan.blocks()[block].shape();
         let trials = pick.iter().map(|i| self.trial(block, *i));
         tallies_and_latencies(&shape, trials, options)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Index, IndexMut, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Index, IndexMut, Sub};
 
 use deadloop_replay::detect::Unit;
 
@@ -294,12 +294,6 @@ impl AddAssign for Tally {
     }
 }
 
-impl SubAssign for Tally {
-    fn sub_assign(&mut self, other: Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a -= b);
-    }
-}
-
 impl Add for Tally {
     type Output = Self;
     fn add(mut self, other: Self) -> Self {
@@ -311,7 +305,7 @@ impl Add for Tally {
 impl Sub for Tally {
     type Output = Self;
     fn sub(mut self, other: Self) -> Self {
-        self -= other;
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a -= b);
         self
     }
 }

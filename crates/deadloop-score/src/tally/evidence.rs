@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use deadloop_replay::{Cell, Plan, Record};
 
 use crate::judge::{JudgeOptions, Outcome, ReadChannels, judge};
-use crate::tally::{BlockTrial, Tally};
+use crate::tally::{AnyEvidence as _, BlockTrial, Tally};
 use crate::truth::Case;
 
 /// The cases of a run and their records, in the same order.
@@ -108,8 +108,6 @@ impl<'a> Evidence<'a> {
 
     /// Returns the tally of one setting on the picked cases.
     pub fn tally(&self, cell: usize, pick: &[usize], options: &JudgeOptions) -> Tally {
-        let cell = self.plan.cell(cell);
-        let outcomes = pick.iter().map(|i| self.outcome(&cell, *i, options));
-        outcomes.map(|outcome| Tally::from_outcome(&outcome)).sum()
+        self.tally_of(cell, pick, options)
     }
 }

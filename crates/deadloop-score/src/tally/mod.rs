@@ -16,4 +16,4 @@ pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
 pub use packed::{PackedEvidence, PackedRecords, unpacked};
 pub(crate) use paint::{BoxAccumulator, MergedGrid};
-pub use sheet::{BlockTrial, LatencySheet, Sheet, tallies, tallies_and_latencies};
+pub use sheet::{BlockTrial, LatencySheet, Sheet, Sheets, tallies, tallies_and_latencies};

@@ -9,7 +9,7 @@ use deadloop_replay::detect::harness::Cursor;
 use deadloop_replay::{BlockDecision, Moment, Plan, Record, Region, Stop};
 
 use crate::judge::{JudgeOptions, ReadChannels};
-use crate::tally::sheet::{LatencySheet, Sheet, box_changes, sheets_from_sums};
+use crate::tally::sheet::{Sheets, box_changes, sheets_from_sums};
 use crate::tally::{AnyEvidence, BlockTrial, Mismatch, Tally};
 use crate::truth::{
     ByteReader, Case, CaseSet, PackedCases, StringPool, put_index_of, put_kind, put_lengths,
@@ -126,12 +126,7 @@ impl AnyEvidence for PackedEvidence<'_> {
     }
 
     /// Sums equal boxes first. A plan of few settings has few different boxes, whatever the corpus.
-    fn painted(
-        &self,
-        block: usize,
-        pick: &[usize],
-        options: &JudgeOptions,
-    ) -> (Sheet, LatencySheet) {
+    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
         let mut base = Tally::default();
         let mut boxes: BTreeMap<(Vec<u16>, Vec<u16>), BoxSum> = BTreeMap::new();
         for case in pick {

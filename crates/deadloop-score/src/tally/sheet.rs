@@ -74,6 +74,9 @@ pub fn tallies<'a>(
     draft.accumulate(shape, counts)
 }
 
+/// The tallies and the latency quantiles of the cells of a block.
+pub type Sheets = (Sheet, LatencySheet);
+
 /// Computes the tallies as [`tallies`] does, with every count, and the latency quantiles of each cell.
 ///
 /// The quantiles are exact nearest ranks over all loops. They cost one step of a nanosecond or two for each merged cell
@@ -82,7 +85,7 @@ pub fn tallies_and_latencies<'a>(
     shape: &[usize],
     trials: impl IntoIterator<Item = BlockTrial<'a>>,
     options: &JudgeOptions,
-) -> (Sheet, LatencySheet) {
+) -> Sheets {
     let mut draft = TallyDraft::default();
     for trial in trials {
         draft.add_trial(trial, options);
@@ -187,7 +190,7 @@ pub(crate) fn sheets_from_sums(
     base: Tally,
     changes: &[(Region, Tally)],
     hits: &[(Region, u64, u32)],
-) -> (Sheet, LatencySheet) {
+) -> Sheets {
     let mut draft = TallyDraft {
         base,
         ..TallyDraft::default()

@@ -275,12 +275,8 @@ pub(crate) fn read_inline_labels(entry: &Entry, problems: &mut Vec<Problem>) -> 
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(labels)) => labels,
         Some(_) => {
-            add_problem(
-                problems,
-                place,
-                "labels that are not a list",
-                "\"labels\": [{\"class\": …}]",
-            );
+            let expected = "\"labels\": [{\"class\": …}]";
+            add_problem(problems, place, "labels that are not a list", expected);
             return Vec::new();
         }
     };
@@ -290,12 +286,8 @@ pub(crate) fn read_inline_labels(entry: &Entry, problems: &mut Vec<Problem>) -> 
             row.map(|row| (place.clone(), row))
         }
         Err(error) => {
-            add_problem(
-                problems,
-                place,
-                format!("a bad label: {error}"),
-                "the fields of labels.csv",
-            );
+            let what = format!("a bad label: {error}");
+            add_problem(problems, place, what, "the fields of labels.csv");
             None
         }
     };
@@ -359,12 +351,8 @@ fn build_span(
     ];
     if let Some((name, at, _, bound)) = bounds.into_iter().find(|(_, _, is_past, _)| *is_past) {
         let what = format!("{name} {at} is past the end of {channel}");
-        add_problem(
-            problems,
-            place,
-            what,
-            &format!("{bound} its length, {length}"),
-        );
+        let expected = format!("{bound} its length, {length}");
+        add_problem(problems, place, what, &expected);
         return None;
     }
     let time = position_time(events, channel, onset);
@@ -395,13 +383,8 @@ fn find_channel(
     label.channel.or_else(|| match timeline.channels()[..] {
         [only] => Some(only),
         _ => {
-            let what = "a label without a channel";
-            add_problem(
-                problems,
-                place,
-                what,
-                "a channel: the transcript does not have exactly one",
-            );
+            let expected = "a channel: the transcript does not have exactly one";
+            add_problem(problems, place, "a label without a channel", expected);
             None
         }
     })

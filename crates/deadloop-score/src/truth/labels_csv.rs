@@ -130,12 +130,8 @@ pub fn orphans<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids)
     let mut problems = Vec::new();
     for (id, place) in unknown {
         let what = format!("a label for no transcript: {id:?}");
-        add_problem(
-            &mut problems,
-            place,
-            what,
-            "the id of a transcript of this corpus",
-        );
+        let expected = "the id of a transcript of this corpus";
+        add_problem(&mut problems, place, what, expected);
     }
     problems.sort();
     problems
@@ -181,12 +177,8 @@ impl LabelCells<'_> {
         let text = self.cell_text(column)?;
         let number = parse_whole_number(text.trim());
         if number.is_none() {
-            add_problem(
-                problems,
-                place,
-                format!("{column} {text:?}"),
-                "a whole number from 0, or nothing",
-            );
+            let what = format!("{column} {text:?}");
+            add_problem(problems, place, what, "a whole number from 0, or nothing");
         }
         number
     }

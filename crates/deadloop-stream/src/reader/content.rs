@@ -44,6 +44,12 @@ pub struct TokenCounts {
 }
 
 impl TokenCounts {
+    /// Returns the token counts of a response without a count of thinking tokens.
+    pub(super) fn without_reasoning(all: u64) -> Self {
+        let reasoning = None;
+        Self { all, reasoning }
+    }
+
     /// Reads the token counts from a `usage` object of OpenAI's APIs. `all` and `details` are its fields for all tokens
     /// and for the object with `reasoning_tokens`.
     pub(super) fn from_usage(usage: &Value, all: &str, details: &str) -> Option<Self> {
@@ -83,15 +89,6 @@ pub struct CallPiece {
 }
 
 impl ObjectContent {
-    /// Returns the content of an object with only these events, all of choice 0.
-    pub fn from_events(event: impl IntoIterator<Item = RecordedEvent>) -> Self {
-        let parts = event.into_iter().map(|event| (0, ObjectPart::Event(event)));
-        Self {
-            parts: parts.collect(),
-            ..Self::default()
-        }
-    }
-
     /// Adds an event of a choice, if there is one.
     pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
@@ -112,10 +109,7 @@ impl ObjectContent {
     pub fn usage(&mut self, object: &mut Object, key: &str) {
         let usage = fields::any(object, "usage");
         let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());
-        self.tokens = all.map(|all| TokenCounts {
-            all,
-            reasoning: None,
-        });
+        self.tokens = all.map(TokenCounts::without_reasoning);
         self.keep("usage", usage);
     }
 

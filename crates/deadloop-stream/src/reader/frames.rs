@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::wire::{WireFault, kind, parse, utf8};
+use crate::wire::{WireFault, WireResult, kind, parse, utf8};
 
 /// The data of the last event, as many servers send it.
 pub(super) const DONE: &str = "[DONE]";
@@ -18,7 +18,7 @@ pub(super) const DONE: &str = "[DONE]";
 pub(super) const SSE_FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 
 /// A finished frame, or the fault of its line.
-pub type FrameResult<'a> = Result<Frame<'a>, WireFault>;
+pub type FrameResult<'a> = WireResult<Frame<'a>>;
 
 /// A unit of the stream that a line completes.
 pub enum Frame<'a> {
@@ -138,7 +138,7 @@ pub(super) fn max_values(limit: usize) -> u32 {
 /// # Errors
 ///
 /// The text is not a JSON object, or has more values.
-pub fn object(text: &str, most: u32) -> Result<Map<String, Value>, WireFault> {
+pub fn object(text: &str, most: u32) -> WireResult<Map<String, Value>> {
     match parse(text, most) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(WireFault::new(

@@ -2,7 +2,7 @@
 //!
 //! A line ends with LF, CR LF or CR alone, as in server-sent events. JSON has no raw LF or CR within a line.
 
-use crate::wire::WireFault;
+use crate::wire::{WireFault, WireResult};
 
 /// Splitter of a stream that arrives in pieces into lines.
 pub(super) struct StreamLines {
@@ -24,7 +24,7 @@ pub(super) struct StreamLines {
 /// A line of the stream.
 pub(super) struct StreamLine<'a> {
     /// The bytes without the line end, or the fault of a line over the limit.
-    pub(super) bytes: Result<&'a [u8], WireFault>,
+    pub(super) bytes: WireResult<&'a [u8]>,
     /// The byte offset in the stream after the line.
     pub(super) end: u64,
 }

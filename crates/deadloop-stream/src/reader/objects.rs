@@ -13,7 +13,7 @@ use super::{Arrival, BadParts, MAX_REPORTED_PARTS, StreamFormat, ThinkLookup};
 use crate::BOM;
 use crate::calls::ResponseCalls;
 use crate::think::{ThinkOptions, ThinkSplitter};
-use crate::wire::WireFault;
+use crate::wire::{WireFault, WireResult};
 use crate::{Body, RecordedEvent};
 
 /// Reader of a stream of JSON lines or server-sent events.
@@ -231,7 +231,7 @@ impl ObjectReader {
 }
 
 /// A JSON object, or the fault of its text.
-type ParsedObject = Result<Map<String, Value>, WireFault>;
+type ParsedObject = WireResult<Map<String, Value>>;
 
 /// Parses the object of a frame. `None` for `[DONE]`, which does not end the reading.
 fn read_frame(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
@@ -268,7 +268,7 @@ fn read_error_message(object: &Map<String, Value>) -> Option<String> {
 }
 
 /// Returns the content of an object, and the family that it belongs to.
-fn read_content(object: Map<String, Value>) -> Result<(&'static Family, ObjectContent), WireFault> {
+fn read_content(object: Map<String, Value>) -> WireResult<(&'static Family, ObjectContent)> {
     let family = families::recognize(&object).ok_or_else(|| {
         let names: Vec<&str> = families::FAMILIES.iter().map(|f| f.name).collect();
         WireFault::new(
@@ -276,5 +276,5 @@ fn read_content(object: Map<String, Value>) -> Result<(&'static Family, ObjectCo
             format!("one of: {}", names.join(", ")),
         )
     })?;
-    Ok((family, (family.read)(object)?))
+    Ok((family, family.content(object)?))
 }

@@ -5,12 +5,12 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, TWICE, WireFault};
+use super::fields::{Fields, TWICE, WireFault, WireResult};
 use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
 /// Events, or the faults found in them.
-type CheckedEvents = Vec<Result<RecordedEvent, WireFault>>;
+type CheckedEvents = Vec<WireResult<RecordedEvent>>;
 
 /// Parses a list of events. `None` for a JSON null.
 pub fn read(json: &str) -> serde_json::Result<Option<CheckedEvents>> {
@@ -69,7 +69,7 @@ const EVENT_FIELDS: [&str; 12] = [
 struct WireEvent<'a>(&'a ValueBudget);
 
 impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
-    type Value = Result<RecordedEvent, WireFault>;
+    type Value = WireResult<RecordedEvent>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_map(self)
@@ -77,7 +77,7 @@ impl<'de> DeserializeSeed<'de> for WireEvent<'_> {
 }
 
 impl<'de> Visitor<'de> for WireEvent<'_> {
-    type Value = Result<RecordedEvent, WireFault>;
+    type Value = WireResult<RecordedEvent>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an event (a JSON object)")
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
 }
 
 /// Converts a JSON object into an event.
-pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, WireFault> {
+pub fn event_of(object: Map<String, Value>) -> WireResult<RecordedEvent> {
     let mut fields = Fields::new(&EVENT_FIELDS);
     for (name, value) in object {
         // An object has no field twice.
@@ -105,7 +105,7 @@ pub fn event_of(object: Map<String, Value>) -> Result<RecordedEvent, WireFault> 
     read_event(fields)
 }
 
-fn read_event(mut fields: Fields<12>) -> Result<RecordedEvent, WireFault> {
+fn read_event(mut fields: Fields<12>) -> WireResult<RecordedEvent> {
     Ok(RecordedEvent {
         body: read_body(&mut fields)?,
         t_ms: fields.take_number("t_ms", "milliseconds, a number up to 1e13", parse_t_ms)?,
@@ -135,7 +135,7 @@ pub const EVENT_TYPES: [&str; 9] = [
     "finish",
 ];
 
-fn read_body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
+fn read_body(fields: &mut Fields<12>) -> WireResult<Body> {
     match fields.need_string("type")?.as_str() {
         "reasoning" => Ok(Body::Reasoning(fields.need_string("text")?)),
         "answer" => Ok(Body::Answer(fields.need_string("text")?)),
@@ -162,7 +162,7 @@ fn read_body(fields: &mut Fields<12>) -> Result<Body, WireFault> {
     }
 }
 
-fn read_tool_result(fields: &mut Fields<12>) -> Result<Body, WireFault> {
+fn read_tool_result(fields: &mut Fields<12>) -> WireResult<Body> {
     let error = match fields.take("error") {
         None => None,
         Some(Value::Bool(error)) => Some(error),

@@ -5,6 +5,9 @@ use serde_json::{Map, Value};
 use crate::Cost;
 use crate::{Place, Problem};
 
+/// The result of reading a part of a record.
+pub type WireResult<T = ()> = Result<T, WireFault>;
+
 /// A fault inside a record, without the record's location.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WireFault {
@@ -118,7 +121,7 @@ pub fn whole_escapes(json: &[u8]) -> Option<String> {
 }
 
 /// Decodes a line as UTF-8.
-pub fn utf8(line: &[u8]) -> Result<&str, WireFault> {
+pub fn utf8(line: &[u8]) -> WireResult<&str> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
         WireFault::new(what, "UTF-8 text")
@@ -140,7 +143,7 @@ pub fn kind(value: &Value) -> &'static str {
     }
 }
 
-fn check_string(name: &str, value: Value) -> Result<String, WireFault> {
+fn check_string(name: &str, value: Value) -> WireResult<String> {
     match value {
         Value::String(text) => Ok(text),
         other => Err(WireFault::wrong_type(name, &other, "a string")),
@@ -184,7 +187,7 @@ impl<const N: usize> Fields<N> {
     ///
     /// # Errors
     /// The value is not a string.
-    pub fn take_string(&mut self, name: &str) -> Result<Option<String>, WireFault> {
+    pub fn take_string(&mut self, name: &str) -> WireResult<Option<String>> {
         self.take(name)
             .map(|value| check_string(name, value))
             .transpose()
@@ -194,7 +197,7 @@ impl<const N: usize> Fields<N> {
     ///
     /// # Errors
     /// The string is missing, or the value is not a string.
-    pub fn need_string(&mut self, name: &str) -> Result<String, WireFault> {
+    pub fn need_string(&mut self, name: &str) -> WireResult<String> {
         let missing = || WireFault::new(format!("no `{name}`"), format!("`{name}`, a string"));
         self.take_string(name)?.ok_or_else(missing)
     }
@@ -208,7 +211,7 @@ impl<const N: usize> Fields<N> {
         name: &str,
         expected: &str,
         read: fn(&Value) -> Option<T>,
-    ) -> Result<Option<T>, WireFault> {
+    ) -> WireResult<Option<T>> {
         let Some(value) = self.take(name) else {
             return Ok(None);
         };

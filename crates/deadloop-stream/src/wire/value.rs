@@ -8,7 +8,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::WireFault;
+use super::fields::{WireFault, WireResult};
 
 /// The maximum number of values in the lists and objects of one record, besides its events and their fields. At worst
 /// they take 1 GB. A tool call has a handful.
@@ -48,7 +48,7 @@ impl ValueBudget {
 }
 
 /// Parses a JSON value. Each list element and object field counts toward the limit.
-pub fn read(text: &str) -> Result<Value, WireFault> {
+pub fn read(text: &str) -> WireResult<Value> {
     parse(text, MAX_VALUES).map_err(|e| WireFault::json(&e, text))
 }
 
@@ -75,6 +75,15 @@ impl<'de> DeserializeSeed<'de> for CountedValue<'_> {
     }
 }
 
+/// Defines the functions that visit values without inner values.
+macro_rules! visit_scalars {
+    ($($visit:ident: $scalar:ty),*) => {$(
+        fn $visit<E>(self, value: $scalar) -> Result<Value, E> {
+            Ok(value.into())
+        }
+    )*};
+}
+
 impl<'de> Visitor<'de> for CountedValue<'_> {
     type Value = Value;
 
@@ -86,29 +95,8 @@ impl<'de> Visitor<'de> for CountedValue<'_> {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(text.into())
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(text.into())
-    }
+    visit_scalars! { visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64 }
+    visit_scalars! { visit_str: &str, visit_string: String }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();

@@ -67,8 +67,8 @@ fn apply_text_fault(fault: Fault, severity: usize, mut rng: DamageRng, intact: &
         Fault::ThinkTwice => think::repeat_opening(intact, severity),
         Fault::ThinkLate => think::move_answer_start(intact, severity),
         Fault::ToolInThink => think::move_tool_inside(intact),
-        Fault::Pseudo => text::replace_by_acknowledgements(intact, severity, rng),
-        Fault::Confirmation => text::replace_by_confirmations(intact, severity, rng),
+        Fault::Pseudo => text::acknowledge(intact, severity, rng),
+        Fault::Confirmation => text::confirm(intact, severity, rng),
         Fault::Cut => text::cut_end(intact, severity, rng),
         // Faults of delivery and of whole streams change no text.
         _ => intact.to_owned(),

@@ -39,20 +39,12 @@ pub(super) fn insert_control(intact: &str, severity: usize, rng: &mut DamageRng)
 }
 
 /// Replaces the text by acknowledgements in the same language.
-pub(super) fn replace_by_acknowledgements(
-    intact: &str,
-    severity: usize,
-    rng: &mut DamageRng,
-) -> String {
+pub(super) fn acknowledge(intact: &str, severity: usize, rng: &mut DamageRng) -> String {
     select_sentences(intact, severity, rng, [ACKS_ZH, ACKS_EN], false)
 }
 
 /// Replaces the text by confirmations in the same language.
-pub(super) fn replace_by_confirmations(
-    intact: &str,
-    severity: usize,
-    rng: &mut DamageRng,
-) -> String {
+pub(super) fn confirm(intact: &str, severity: usize, rng: &mut DamageRng) -> String {
     select_sentences(intact, severity, rng, [CONFIRM_ZH, CONFIRM_EN], true)
 }
 

@@ -29,7 +29,7 @@ use deadloop_detect::Channel;
 use serde_json::{Value as Json, json};
 
 use super::label::PlantedLabel;
-use super::spec::{CountRange, ItemMaker, SpecError, SpecItem};
+use super::spec::{CountRange, ItemMaker, SpecItem, SpecResult};
 use super::stock::{Split, items_of_split};
 use super::transcript::{DrawResult, SynthTranscript, derive_seed};
 use super::{MAX_DRAWS, PLANTED_SUFFIX, Synth, TranscriptFrame};
@@ -72,11 +72,7 @@ struct RunWithInsertion {
 
 impl<'a> Synth<'a> {
     /// Makes a run of an item.
-    pub(super) fn make_run(
-        &self,
-        item: &'a SpecItem,
-        nth: usize,
-    ) -> Result<SynthTranscript, SpecError> {
+    pub(super) fn make_run(&self, item: &'a SpecItem, nth: usize) -> SpecResult<SynthTranscript> {
         let (mut rng, split) = self.start_rng(item, nth);
         let onset = item.onset(nth);
         let draw = |attempt| {

@@ -4,12 +4,10 @@ use deadloop_detect::{Fault, Kind};
 
 use super::keys::key_texts;
 use super::kinds::ItemMaker;
-use super::parsing::{ItemContext, ParsedTable, SpecError, resolve_name};
+use super::parsing::{ItemContext, ParsedTable, SpecResult, resolve_name};
 use super::tables::{DriftKind, ItemTable, LoopClass, RepeatedUnit, SpecStreamKind};
 use super::values::range_or;
 use super::{Faults, Repeats};
-
-type CheckResult = Result<(), SpecError>;
 
 /// Returns the error of the first rule whose condition holds.
 ///
@@ -23,7 +21,7 @@ macro_rules! reject_if {
 }
 
 /// Rejects keys that items of the kind do not have.
-pub(super) fn check_keys(table: &ItemTable, parsed: ParsedTable<'_>) -> CheckResult {
+pub(super) fn check_keys(table: &ItemTable, parsed: ParsedTable<'_>) -> SpecResult {
     let kind = table.kind;
     let Some(key) = parsed.keys().find(|key| !kind.has_key(key)) else {
         return Ok(());
@@ -38,7 +36,7 @@ pub(super) fn check_keys(table: &ItemTable, parsed: ParsedTable<'_>) -> CheckRes
 
 impl ItemContext<'_> {
     /// Rejects an item that no transcript could satisfy. Returns the fault parameters of an item of kind `fault`.
-    pub(super) fn check(&self) -> Result<Option<Faults>, SpecError> {
+    pub(super) fn check(&self) -> SpecResult<Option<Faults>> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         reject_if! { self.parsed;
             "file" if !self.item.file().chars().all(plain) => format!("file {:?}", self.item.file()),
@@ -75,7 +73,7 @@ impl ItemContext<'_> {
         Ok(faults)
     }
 
-    fn check_loop(&self, kind: Kind) -> CheckResult {
+    fn check_loop(&self, kind: Kind) -> SpecResult {
         let Repeats { onsets, period, .. } = &self.item.repeats;
         if let Some(onset) = onsets.iter().find(|onset| onset.high < period.low) {
             let what = format!("onset {onset} leaves no room for a first copy of {period} chars");
@@ -114,7 +112,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects drift that does not fit the texts of the item.
-    fn check_drift(&self) -> CheckResult {
+    fn check_drift(&self) -> SpecResult {
         let Some(drift) = &self.item.drift else {
             return Ok(());
         };
@@ -145,7 +143,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects `glue` without phrases of doubt in the languages of the item.
-    fn check_doubt(&self, key: &str) -> CheckResult {
+    fn check_doubt(&self, key: &str) -> SpecResult {
         let drift = self.item.drift.as_ref();
         let glue = drift.and_then(|drift| drift.glue.as_ref());
         let glue = self.item.glue.as_ref().or(glue);
@@ -162,7 +160,7 @@ impl ItemContext<'_> {
     }
 
     /// Rejects loops that do not fit into any run.
-    fn check_run(&self) -> CheckResult {
+    fn check_run(&self) -> SpecResult {
         let (period, kind) = (self.item.repeats.period, self.item.kind);
         reject_if! { self.parsed;
             "" if self.item.forms.is_none() && self.spec.sources.is_empty() =>
@@ -174,7 +172,7 @@ impl ItemContext<'_> {
     }
 
     /// Reads the fault parameters of an item, and rejects values that do not fit the stream.
-    fn read_faults(&self) -> Result<Faults, SpecError> {
+    fn read_faults(&self) -> SpecResult<Faults> {
         let item = self.item;
         let faults = item.fault.iter().flat_map(|all| all.iter());
         let kinds: Vec<Fault> = faults.copied().collect();

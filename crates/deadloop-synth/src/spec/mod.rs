@@ -23,8 +23,8 @@ mod values;
 
 pub use keys::{KeyText, key_texts};
 pub(super) use kinds::ItemMaker;
-pub use parsing::SpecError;
 pub(super) use parsing::parse_toml;
+pub use parsing::{SpecError, SpecResult};
 pub(super) use tables::{
     ChunkKind, Chunks, Drift, DriftKind, Form, FormFile, RepeatedUnit, SpecChannel, SpecStreamKind,
     Tool, Volatile,

@@ -15,6 +15,9 @@ use super::tables::{ItemTable, LoopClass, SourceFilter, SourceTable, SpecTable};
 use super::values::{NonEmpty, NonEmptyText, range_or};
 use super::{CleanSource, CorpusSpec, Repeats, SourcePlace, SpecItem};
 
+/// The result of reading a spec or a file of forms, or of making what it describes.
+pub type SpecResult<T = ()> = Result<T, SpecError>;
+
 /// An error in a spec or a file of forms, with its line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}: {what}, expected {expected}")]
@@ -118,8 +121,8 @@ pub(crate) struct ParsedTable<'a> {
 /// Parses a file, and converts its content with `convert`.
 pub(crate) fn parse_toml<T: DeserializeOwned, R>(
     text: &str,
-    convert: impl FnOnce(T, ParsedTable<'_>) -> Result<R, SpecError>,
-) -> Result<R, SpecError> {
+    convert: impl FnOnce(T, ParsedTable<'_>) -> SpecResult<R>,
+) -> SpecResult<R> {
     let table = DeTable::parse(text).map_err(|e| {
         let what = e.message().trim().replace('\n', ", ");
         SpecError::new(line_of(text, &e.span().unwrap_or(0..0)), what, "TOML")
@@ -172,7 +175,7 @@ pub(super) fn resolve_name<'a>(
     key: &str,
     name: &str,
     names: impl Iterator<Item = &'a String> + Clone,
-) -> Result<usize, SpecError> {
+) -> SpecResult<usize> {
     let mut names = names.map(String::as_str);
     let known: BTreeSet<&str> = names.clone().collect();
     let hint = did_you_mean(name, known.iter().copied());
@@ -192,11 +195,11 @@ impl CorpusSpec {
     /// # Errors
     /// Returns the first error: a key that is unknown, missing, out of bounds or meaningless for the kind, a reference
     /// to an unknown name, or an impossible combination of keys.
-    pub fn parse(text: &str) -> Result<Self, SpecError> {
+    pub fn parse(text: &str) -> SpecResult<Self> {
         parse_toml(text, Self::from_table)
     }
 
-    fn from_table(table: SpecTable, parsed: ParsedTable<'_>) -> Result<Self, SpecError> {
+    fn from_table(table: SpecTable, parsed: ParsedTable<'_>) -> SpecResult<Self> {
         let sources = table.source.iter().flatten().zip(parsed.tables("source"));
         let mut spec = Self {
             name: table.name.to_string(),
@@ -229,7 +232,7 @@ impl CorpusSpec {
     }
 }
 
-fn read_source(table: &SourceTable, parsed: ParsedTable<'_>) -> Result<CleanSource, SpecError> {
+fn read_source(table: &SourceTable, parsed: ParsedTable<'_>) -> SpecResult<CleanSource> {
     let place = match (&table.corpus, &table.text) {
         (Some(corpus), None) => SourcePlace::Corpus(corpus.to_string()),
         (None, Some(text)) => SourcePlace::Text(text.to_string()),
@@ -272,7 +275,7 @@ impl SpecItem {
         spec: &CorpusSpec,
         table: ItemTable,
         parsed: ParsedTable<'_>,
-    ) -> Result<Self, SpecError> {
+    ) -> SpecResult<Self> {
         let kind = table.kind;
         super::checks::check_keys(&table, parsed)?;
         let names = spec.sources.iter().map(|source| &source.name);

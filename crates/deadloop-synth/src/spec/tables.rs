@@ -69,137 +69,131 @@ deadloop_detect::words! {
     }
 }
 
-/// A whole spec file.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct SpecTable {
-    pub(crate) name: NonEmptyText,
-    pub(crate) seed: WholeNumber<0, { i64::MAX as u64 }>,
-    pub(crate) version: Option<NonEmptyText>,
-    pub(crate) licence: Option<NonEmptyText>,
-    pub(crate) description: Option<NonEmptyText>,
-    pub(crate) how: Option<NonEmptyText>,
-    pub(crate) model: Option<NonEmptyText>,
-    pub(crate) writers: Option<Writers>,
-    pub(crate) test: Option<Fraction>,
-    pub(crate) paraphrase: Option<WordGroups>,
-    pub(crate) source: Option<Vec<SourceTable>>,
-    pub(crate) unit: Option<Vec<RepeatedUnit>>,
-    pub(crate) tool: Option<Vec<Tool>>,
-    pub(crate) forms: Option<Vec<FormsTable>>,
-    pub(crate) item: Vec<ItemTable>,
+/// Defines tables that reject unknown keys.
+macro_rules! tables {
+    ($($(#[$of:meta])* struct $table:ident { $($(#[$key:meta])* $name:ident: $value:ty,)+ })+) => {$(
+        $(#[$of])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(deny_unknown_fields, expecting = "a table")]
+        pub(crate) struct $table {
+            $($(#[$key])* pub(crate) $name: $value,)+
+        }
+    )+};
 }
 
-/// `[[source]]`: a source of clean text.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct SourceTable {
-    pub(crate) name: NonEmptyText,
-    pub(crate) corpus: Option<NonEmptyText>,
-    pub(crate) text: Option<NonEmptyText>,
-    pub(crate) lang: Option<NonEmptyText>,
-    pub(crate) r#where: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) take: Option<SourceFilter>,
-}
+tables! {
+    /// A whole spec file.
+    struct SpecTable {
+        name: NonEmptyText,
+        seed: WholeNumber<0, { i64::MAX as u64 }>,
+        version: Option<NonEmptyText>,
+        licence: Option<NonEmptyText>,
+        description: Option<NonEmptyText>,
+        how: Option<NonEmptyText>,
+        model: Option<NonEmptyText>,
+        writers: Option<Writers>,
+        test: Option<Fraction>,
+        paraphrase: Option<WordGroups>,
+        source: Option<Vec<SourceTable>>,
+        unit: Option<Vec<RepeatedUnit>>,
+        tool: Option<Vec<Tool>>,
+        forms: Option<Vec<FormsTable>>,
+        item: Vec<ItemTable>,
+    }
 
-/// `[[unit]]`: texts to repeat.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct RepeatedUnit {
-    pub(crate) name: NonEmptyText,
-    pub(crate) lang: NonEmptyText,
-    pub(crate) texts: NonEmpty<NonEmptyText>,
-    pub(crate) fillers: Option<NonEmpty<NonEmptyText>>,
-}
+    /// `[[source]]`: a source of clean text.
+    struct SourceTable {
+        name: NonEmptyText,
+        corpus: Option<NonEmptyText>,
+        text: Option<NonEmptyText>,
+        lang: Option<NonEmptyText>,
+        r#where: Option<NonEmpty<NonEmptyText>>,
+        take: Option<SourceFilter>,
+    }
 
-/// `[[tool]]`: a tool that is called.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Tool {
-    pub(crate) name: NonEmptyText,
-    pub(crate) arguments: Option<NamedLists>,
-    pub(crate) results: Option<NonEmpty<NonEmptyText>>,
-}
+    /// `[[unit]]`: texts to repeat.
+    struct RepeatedUnit {
+        name: NonEmptyText,
+        lang: NonEmptyText,
+        texts: NonEmpty<NonEmptyText>,
+        fillers: Option<NonEmpty<NonEmptyText>>,
+    }
 
-/// `[[forms]]`: a named file of forms.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct FormsTable {
-    pub(crate) name: NonEmptyText,
-    pub(crate) file: NonEmptyText,
-}
+    /// `[[tool]]`: a tool that is called.
+    struct Tool {
+        name: NonEmptyText,
+        arguments: Option<NamedLists>,
+        results: Option<NonEmpty<NonEmptyText>>,
+    }
 
-/// `[[item]]`: a group of transcripts of one kind.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct ItemTable {
-    pub(crate) name: NonEmptyText,
-    #[serde(deserialize_with = "deserialize_kind")]
-    pub(crate) kind: &'static ItemKind,
-    pub(crate) count: WholeNumber<1, 100_000>,
-    pub(crate) file: Option<NonEmptyText>,
-    pub(crate) source: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) lang: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) channel: Option<NonEmpty<SpecChannel>>,
-    pub(crate) unit: Option<NonEmptyText>,
-    pub(crate) period: Option<BoundedRange<1, MAX_CHARS>>,
-    pub(crate) copies: Option<BoundedRange<2, 1_000_000>>,
-    pub(crate) length: Option<BoundedRange<0, MAX_CHARS>>,
-    pub(crate) onset: Option<NonEmpty<BoundedRange<1, MAX_CHARS>>>,
-    pub(crate) after: Option<BoundedRange<0, MAX_CHARS>>,
-    pub(crate) class: Option<LoopClass>,
-    pub(crate) truncate: Option<bool>,
-    pub(crate) drift: Option<Drift>,
-    pub(crate) chunks: Option<Chunks>,
-    pub(crate) forms: Option<NonEmptyText>,
-    pub(crate) chars: Option<BoundedRange<1, MAX_CHARS>>,
-    pub(crate) glue: Option<NonEmptyText>,
-    pub(crate) around: Option<BoundedRange<0, 100>>,
-    pub(crate) aside: Option<BoundedRange<0, 100>>,
-    pub(crate) fault: Option<NonEmpty<Fault>>,
-    pub(crate) stream: Option<SpecStreamKind>,
-    pub(crate) severity: Option<BoundedRange<1, 3>>,
-    pub(crate) intact: Option<Fraction>,
-    pub(crate) texts: Option<NonEmpty<NonEmptyText>>,
-    pub(crate) volatile: Option<NonEmpty<Volatile>>,
-}
+    /// `[[forms]]`: a named file of forms.
+    struct FormsTable {
+        name: NonEmptyText,
+        file: NonEmptyText,
+    }
 
-/// `item.drift`: how the copies of a loop differ from the first one.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Drift {
-    pub(crate) kind: DriftKind,
-    pub(crate) rate: Option<PositiveFraction>,
-    pub(crate) counter: Option<NonEmptyText>,
-    pub(crate) glue: Option<NonEmptyText>,
-}
+    /// `[[item]]`: a group of transcripts of one kind.
+    struct ItemTable {
+        name: NonEmptyText,
+        #[serde(deserialize_with = "deserialize_kind")]
+        kind: &'static ItemKind,
+        count: WholeNumber<1, 100_000>,
+        file: Option<NonEmptyText>,
+        source: Option<NonEmpty<NonEmptyText>>,
+        lang: Option<NonEmpty<NonEmptyText>>,
+        channel: Option<NonEmpty<SpecChannel>>,
+        unit: Option<NonEmptyText>,
+        period: Option<BoundedRange<1, MAX_CHARS>>,
+        copies: Option<BoundedRange<2, 1_000_000>>,
+        length: Option<BoundedRange<0, MAX_CHARS>>,
+        onset: Option<NonEmpty<BoundedRange<1, MAX_CHARS>>>,
+        after: Option<BoundedRange<0, MAX_CHARS>>,
+        class: Option<LoopClass>,
+        truncate: Option<bool>,
+        drift: Option<Drift>,
+        chunks: Option<Chunks>,
+        forms: Option<NonEmptyText>,
+        chars: Option<BoundedRange<1, MAX_CHARS>>,
+        glue: Option<NonEmptyText>,
+        around: Option<BoundedRange<0, 100>>,
+        aside: Option<BoundedRange<0, 100>>,
+        fault: Option<NonEmpty<Fault>>,
+        stream: Option<SpecStreamKind>,
+        severity: Option<BoundedRange<1, 3>>,
+        intact: Option<Fraction>,
+        texts: Option<NonEmpty<NonEmptyText>>,
+        volatile: Option<NonEmpty<Volatile>>,
+    }
 
-/// `item.chunks`: how a text is cut into events.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Chunks {
-    pub(crate) by: ChunkKind,
-    pub(crate) size: Option<BoundedRange<1, 100_000>>,
-    pub(crate) ms: Option<BoundedRange<0, 600_000>>,
-}
+    /// `item.drift`: how the copies of a loop differ from the first one.
+    struct Drift {
+        kind: DriftKind,
+        rate: Option<PositiveFraction>,
+        counter: Option<NonEmptyText>,
+        glue: Option<NonEmptyText>,
+    }
 
-/// A file of forms.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct FormFile {
-    pub(crate) lists: Option<NamedLists>,
-    pub(crate) form: Vec<Form>,
-}
+    /// `item.chunks`: how a text is cut into events.
+    struct Chunks {
+        by: ChunkKind,
+        size: Option<BoundedRange<1, 100_000>>,
+        ms: Option<BoundedRange<0, 600_000>>,
+    }
 
-/// `[[form]]`: a shape of healthy text.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table")]
-pub(crate) struct Form {
-    pub(crate) name: NonEmptyText,
-    pub(crate) class: NonEmptyText,
-    pub(crate) lang: Option<NonEmptyText>,
-    pub(crate) channel: Option<SpecChannel>,
-    pub(crate) most: Option<WholeNumber<1, 100_000>>,
-    pub(crate) alone: Option<bool>,
-    pub(crate) text: NonEmptyText,
+    /// A file of forms.
+    struct FormFile {
+        lists: Option<NamedLists>,
+        form: Vec<Form>,
+    }
+
+    /// `[[form]]`: a shape of healthy text.
+    struct Form {
+        name: NonEmptyText,
+        class: NonEmptyText,
+        lang: Option<NonEmptyText>,
+        channel: Option<SpecChannel>,
+        most: Option<WholeNumber<1, 100_000>>,
+        alone: Option<bool>,
+        text: NonEmptyText,
+    }
 }

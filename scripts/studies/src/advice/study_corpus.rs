@@ -10,7 +10,7 @@ use deadloop_score::choose::{GridCells, ReadyGuard};
 use deadloop_score::proposals::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
-use deadloop_score::replay::shipped::{default_grids, presets_in};
+use deadloop_score::replay::shipped::{all_presets, default_grids};
 use deadloop_score::replay::{Grid, Job, Plan, PlanGuards, Programs, Record, Watcher, each, run};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, LabelsFile, Stakes, Tally, mean_clean, tallies,
@@ -144,7 +144,7 @@ fn plan() -> Result<StudyPlan, Error> {
         name: own.name(),
         cells: plan.add_grid(&own)?,
     };
-    let presets = presets_in(Unit::Chars)?;
+    let presets = all_presets()?;
     let mut cell = |name: &str| -> Result<usize, Error> {
         if name == "recommended" {
             return Ok(plan.add_settings(&Settings::parse(RECOMMENDED).map_err(|e| e.to_string())?));

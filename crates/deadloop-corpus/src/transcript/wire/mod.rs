@@ -14,7 +14,7 @@ use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 mod write;
 
 use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
-pub(crate) use deadloop_stream::wire::{WireFault, event_of, kind, utf8};
+pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_of, kind, utf8};
 pub(crate) use write::write_line;
 
 const FIELD_NAMES: [&str; 10] = [
@@ -34,7 +34,7 @@ const FIELD_NAMES: [&str; 10] = [
 #[derive(Debug)]
 pub(crate) struct WireTranscript {
     fields: Fields<10>,
-    events: Option<Vec<Result<RecordedEvent, WireFault>>>,
+    events: Option<Vec<WireResult<RecordedEvent>>>,
 }
 
 impl WireTranscript {
@@ -46,7 +46,7 @@ impl WireTranscript {
     }
 
     /// Converts an object to an unchecked record.
-    pub(crate) fn from_object(object: Map<String, Value>) -> Result<Self, WireFault> {
+    pub(crate) fn from_object(object: Map<String, Value>) -> WireResult<Self> {
         let mut wire = Self::empty();
         for (name, value) in object {
             match (name.as_str(), value) {
@@ -74,7 +74,7 @@ impl WireTranscript {
         mut self,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,
-    ) -> Result<Entry, WireFault> {
+    ) -> WireResult<Entry> {
         let id = self.fields.need_string("id")?;
         if id.is_empty() {
             return Err(WireFault::new(
@@ -115,7 +115,7 @@ impl WireTranscript {
     }
 
     /// Takes the events, also from one of the short forms: `text`, or `reasoning` and `answer`.
-    fn take_events(&mut self, think: ThinkOptions) -> Result<Vec<RecordedEvent>, WireFault> {
+    fn take_events(&mut self, think: ThinkOptions) -> WireResult<Vec<RecordedEvent>> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;
         let reasoning = self.fields.take_string("reasoning")?;
@@ -124,7 +124,7 @@ impl WireTranscript {
         match (self.events.take(), text) {
             (Some(events), None) if !parts => {
                 let events = events.into_iter().enumerate();
-                let placed = |(at, event): (usize, Result<_, WireFault>)| {
+                let placed = |(at, event): (usize, WireResult<_>)| {
                     event.map_err(|fault| fault.inside(&format!("events[{at}]")))
                 };
                 events.map(placed).collect()
@@ -148,7 +148,7 @@ impl WireTranscript {
     }
 }
 
-fn read_event(value: Value) -> Result<RecordedEvent, WireFault> {
+fn read_event(value: Value) -> WireResult<RecordedEvent> {
     match value {
         Value::Object(object) => event_of(object),
         other => Err(WireFault::new(kind(&other), "an event (a JSON object)")),

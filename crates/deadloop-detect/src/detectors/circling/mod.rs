@@ -76,21 +76,17 @@ static PARAMS: &[Param] = &[
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {
-        return Refusal::err(
-            HISTORY,
-            format!("{history} is below window {window}: a pair would be new to itself"),
-        );
+        let what = format!("{history} is below window {window}: a pair would be new to itself");
+        return Refusal::err(HISTORY, what);
     }
     for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
         let tokens = markers::tokens_of(phrase).len();
         if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
-            return Refusal::err(
-                MARKERS,
-                format!(
-                    "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
-                    markers::LONGEST
-                ),
+            let what = format!(
+                "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
+                markers::LONGEST
             );
+            return Refusal::err(MARKERS, what);
         }
     }
     Ok(())

@@ -87,22 +87,18 @@ fn number(params: &Params, name: &str) -> i64 {
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
     if window < n {
-        return Refusal::err(
-            "window",
-            format!("{window} chars hold no n-gram of n {n} tokens: it can never fire"),
-        );
+        let what = format!("{window} chars hold no n-gram of n {n} tokens: it can never fire");
+        return Refusal::err("window", what);
     }
     let tokens = window + params.count("history");
     for (name, most) in [(SHARES[1], tokens), (SHARES[2], tokens - n + 1)] {
         let least = DECIMAL.unsigned_abs().div_ceil(most);
         if number(params, name).unsigned_abs() < least {
             let value = params.float(name);
-            return Refusal::err(
-                name,
-                format!(
-                    "{value}: one among the {most} that window and history can hold is a larger share: it can never fire"
-                ),
+            let what = format!(
+                "{value}: one among the {most} that window and history can hold is a larger share: it can never fire"
             );
+            return Refusal::err(name, what);
         }
     }
     Ok(())

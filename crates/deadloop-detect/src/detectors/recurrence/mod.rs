@@ -84,12 +84,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
     let (n, count) = (params.count("n"), params.count("min_count"));
     let (window, needed) = (params.count("window"), count + n - 1);
     if needed > window {
-        return Refusal::err(
-            "window",
-            format!(
-                "{window} symbols cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
-            ),
+        let what = format!(
+            "{window} symbols cannot hold {count} n-grams of {n}, which take {needed}: it can never fire"
         );
+        return Refusal::err("window", what);
     }
     Ok(())
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use zip::ZipArchive;
 
-use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SourceRecord, SourceRecords};
+use super::{
+    MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, RecordResult, SourceRecord, SourceRecords,
+};
+use deadloop_corpus::Place;
 use deadloop_corpus::files::decompression::UnpackedBytes;
-use deadloop_corpus::{Place, Problem};
-use deadloop_stream::wire::{self, WireFault, utf8};
+use deadloop_stream::wire::{self, WireFault, WireResult, utf8};
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -39,7 +41,7 @@ pub(crate) fn member_names(path: &Path) -> Vec<String> {
 }
 
 /// Opens an archive. Also returns the sorted names of its members.
-fn open_archive(path: &Path) -> Result<(Archive, Vec<String>), WireFault> {
+fn open_archive(path: &Path) -> WireResult<(Archive, Vec<String>)> {
     let broken = |e: &dyn std::fmt::Display| {
         let what = format!("the archive cannot be read: {e}");
         WireFault::new(what, "a whole zip archive")
@@ -63,7 +65,7 @@ struct MemberRecords {
 }
 
 impl Iterator for MemberRecords {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         let member = self.names.pop_front()?;

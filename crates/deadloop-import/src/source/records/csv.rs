@@ -6,12 +6,12 @@ use std::io::{BufRead, Read};
 
 use serde_json::Value;
 
-use super::{MAX_DOCUMENT_BYTES, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, RecordContent, RecordResult, SourceRecord};
 use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Cost, Place, Problem};
 use deadloop_stream::BOM;
-use deadloop_stream::wire::WireFault;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 /// The minimum number of bytes per read, so that a long row is not scanned line by line.
 const MIN_READ_BYTES: usize = 1 << 16;
@@ -31,7 +31,7 @@ struct CsvRecords<R> {
 pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
-) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+) -> impl Iterator<Item = RecordResult> {
     CsvRecords {
         bytes,
         place,
@@ -106,7 +106,7 @@ impl<R: BufRead> CsvRecords<R> {
 }
 
 impl<R: BufRead> Iterator for CsvRecords<R> {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -152,7 +152,7 @@ fn column_names(row: &CsvRow) -> Vec<String> {
 }
 
 /// Converts a row to an object. An empty cell becomes null, so that its column exists.
-fn row_object(header: &[String], row: &CsvRow) -> Result<RecordContent, WireFault> {
+fn row_object(header: &[String], row: &CsvRow) -> WireResult<RecordContent> {
     if row.cells.len() != header.len() {
         return Err(WireFault::new(
             format!("a row of {} cells", row.cells.len()),
@@ -173,7 +173,7 @@ mod tests {
 
     /// `line: object`, or what is wrong.
     fn rows_as_text(text: &str) -> Vec<String> {
-        let told = |row: Result<SourceRecord, Problem>| match row {
+        let told = |row: RecordResult| match row {
             Ok(row) => match row.content {
                 RecordContent::Json(value) => format!("{}: {value}", row.place.line),
                 _ => "no object".into(),

@@ -16,12 +16,13 @@ use serde_json::Value;
 
 use super::queries::{QUERIES, Query};
 use super::{
-    MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SQLITE_MAGIC, SourceRecord, SourceRecords,
+    MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, RecordResult, SQLITE_MAGIC, SourceRecord,
+    SourceRecords,
 };
 use crate::source::files::{FileStamp, companion_metadata};
-use deadloop_corpus::{Place, Problem};
+use deadloop_corpus::Place;
 use deadloop_stream::fields::Object;
-use deadloop_stream::wire::{self, WireFault};
+use deadloop_stream::wire::{self, WireFault, WireResult};
 
 /// The size of SQLite's page cache, in kilobytes.
 const CACHE_KILOBYTES: i64 = 8192;
@@ -39,7 +40,7 @@ pub(super) fn read_records(place: Place) -> SourceRecords {
 }
 
 /// Returns the format of a database, recognized by its tables.
-pub(crate) fn recognize_database(path: &Path) -> Result<&'static str, WireFault> {
+pub(crate) fn recognize_database(path: &Path) -> WireResult<&'static str> {
     let (connection, _) = open_read_only(path)?;
     let tables = DatabaseTables::list(&connection).map_err(|e| database_fault(&e))?;
     match tables.find_queries().next() {
@@ -61,7 +62,7 @@ fn list_formats() -> String {
 /// Opens a database without writing. Also returns a stamp of the file, for detecting writes during the import.
 ///
 /// The stamp is `None` if a lock or a log ensures that all reads see the same state.
-fn open_read_only(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFault> {
+fn open_read_only(path: &Path) -> WireResult<(Connection, Option<FileStamp>)> {
     let header = read_header(path)?;
     let log = companion_metadata(path, "-wal");
     let index = companion_metadata(path, "-shm").is_some();
@@ -92,7 +93,7 @@ fn open_read_only(path: &Path) -> Result<(Connection, Option<FileStamp>), WireFa
 }
 
 /// Reads the header, the first hundred bytes.
-fn read_header(path: &Path) -> Result<[u8; 100], WireFault> {
+fn read_header(path: &Path) -> WireResult<[u8; 100]> {
     use std::io::Read;
     let mut header = [0; 100];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut header));
@@ -110,7 +111,7 @@ fn read_header(path: &Path) -> Result<[u8; 100], WireFault> {
 }
 
 /// Checks that a database without a log has the length in its header.
-fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
+fn check_length(path: &Path, header: &[u8; 100]) -> WireResult {
     let number = |at: usize| u32::from_be_bytes([0, 1, 2, 3].map(|i| header[at + i]));
     let page = match u64::from(u16::from_be_bytes([header[16], header[17]])) {
         1 => 1 << 16,
@@ -131,7 +132,7 @@ fn check_length(path: &Path, header: &[u8; 100]) -> Result<(), WireFault> {
 }
 
 /// Escapes a path for a `file:` URI.
-fn escape_path(path: &Path) -> Result<String, WireFault> {
+fn escape_path(path: &Path) -> WireResult<String> {
     let fault = || WireFault::new("a database whose path is not UTF-8", "a path that is UTF-8");
     let text = path.to_str().ok_or_else(fault)?;
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/\\:".contains(&byte);
@@ -248,12 +249,12 @@ struct DatabaseRecords {
     /// Queries that have not run yet.
     queries: VecDeque<&'static Query>,
     runs: VecDeque<DatabaseRun>,
-    ready: VecDeque<Result<SourceRecord, Problem>>,
+    ready: VecDeque<RecordResult>,
     ended: bool,
 }
 
 impl DatabaseRecords {
-    fn open(path: &Arc<PathBuf>) -> Result<Self, WireFault> {
+    fn open(path: &Arc<PathBuf>) -> WireResult<Self> {
         let (connection, stamp) = open_read_only(path)?;
         let tables = DatabaseTables::list(&connection).map_err(|e| database_fault(&e))?;
         let queries: VecDeque<&'static Query> = tables.find_queries().collect();
@@ -387,7 +388,7 @@ impl DatabaseRun {
 }
 
 impl Iterator for DatabaseRecords {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.ready.is_empty() && !self.ended {
@@ -398,7 +399,7 @@ impl Iterator for DatabaseRecords {
 }
 
 /// Checks that the pages of a table are intact. Otherwise rows could be missing silently.
-fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
+fn check_pages(connection: &Connection, table: &str) -> WireResult {
     let check = format!("PRAGMA quick_check('{table}')");
     let mut check = connection.prepare(&check).map_err(|e| database_fault(&e))?;
     let mut rows = check.query(()).map_err(|e| database_fault(&e))?;
@@ -415,7 +416,7 @@ fn check_pages(connection: &Connection, table: &str) -> Result<(), WireFault> {
     Ok(())
 }
 
-fn json_record(object: Result<Object, WireFault>, place: Place) -> Result<SourceRecord, Problem> {
+fn json_record(object: WireResult<Object>, place: Place) -> RecordResult {
     match object {
         Ok(object) => Ok(SourceRecord::new(place, RecordContent::Json(object.into()))),
         Err(fault) => Err(fault.at(place)),
@@ -430,7 +431,7 @@ fn cell_size(value: ValueRef<'_>) -> usize {
 }
 
 /// Converts a row to an object. A column `x{}` is parsed as JSON, a column `x[]` as a list of JSON strings.
-fn row_object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
+fn row_object(row: &Row<'_>, names: &[String]) -> WireResult<Object> {
     let mut object = Object::new();
     for (at, name) in names.iter().enumerate() {
         let cell = row.get_ref(at).map_err(|e| database_fault(&e))?;
@@ -454,7 +455,7 @@ fn row_object(row: &Row<'_>, names: &[String]) -> Result<Object, WireFault> {
 }
 
 /// Parses a string as JSON. Other values are returned unchanged.
-fn parse_json(name: &str, text: Value) -> Result<Value, WireFault> {
+fn parse_json(name: &str, text: Value) -> WireResult<Value> {
     match text {
         Value::String(text) => wire::parse(&text, MAX_VALUES)
             .map_err(|e| WireFault::json(&e, &text).inside(&format!("`{name}`"))),
@@ -462,7 +463,7 @@ fn parse_json(name: &str, text: Value) -> Result<Value, WireFault> {
     }
 }
 
-fn cell_value(name: &str, cell: ValueRef<'_>) -> Result<Value, WireFault> {
+fn cell_value(name: &str, cell: ValueRef<'_>) -> WireResult<Value> {
     Ok(match cell {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(number) => number.into(),

@@ -7,15 +7,15 @@ use std::io::{self, BufRead};
 
 use deadloop_detect::harness::JsonScan;
 
-use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, RecordResult, SourceRecord};
+use deadloop_corpus::Place;
 use deadloop_corpus::files::lines::broken;
-use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::{self, WireFault, utf8};
 
 pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
-) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+) -> impl Iterator<Item = RecordResult> {
     DocumentRecords {
         bytes,
         place: Place::new(place.file, 1),
@@ -168,7 +168,7 @@ impl<R: BufRead> DocumentRecords<R> {
 }
 
 impl<R: BufRead> Iterator for DocumentRecords<R> {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(record) = self.delayed.take() {

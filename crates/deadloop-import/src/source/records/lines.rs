@@ -7,21 +7,21 @@ use std::io::BufRead;
 
 use serde::de::IgnoredAny;
 
-use super::{RecordContent, SourceRecord};
+use super::{RecordContent, RecordResult, SourceRecord};
+use deadloop_corpus::Place;
 use deadloop_corpus::files::lines::FileLines;
-use deadloop_corpus::{Place, Problem};
 use deadloop_stream::MAX_LINE;
 use deadloop_stream::reader::{Frame, FrameResult, Frames};
-use deadloop_stream::wire::{self, WireFault};
+use deadloop_stream::wire::{self, WireResult};
 
 /// An iterator over the records of a file. A record of several `data` lines has the number of the last one.
 struct LineRecords<R> {
     lines: FileLines<R>,
     frames: Frames,
     /// Contents of the last line.
-    ready: VecDeque<Result<RecordContent, WireFault>>,
+    ready: VecDeque<WireResult<RecordContent>>,
     /// A content that may be cut, returned only if another line follows.
-    held_back: Option<Result<RecordContent, WireFault>>,
+    held_back: Option<WireResult<RecordContent>>,
     /// Whether a line had a field of server-sent events.
     is_stream: bool,
     /// Whether lines outside a stream are returned as text.
@@ -70,7 +70,7 @@ pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
     keep_text: bool,
-) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+) -> impl Iterator<Item = RecordResult> {
     LineRecords {
         lines: FileLines::new(bytes, place, MAX_LINE),
         frames: Frames::new(true, MAX_LINE),
@@ -84,7 +84,7 @@ pub(super) fn read_records(
 }
 
 /// Returns the content of a frame. A line is returned as text or parsed as JSON.
-fn frame_content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent, WireFault> {
+fn frame_content(frame: FrameResult<'_>, as_text: bool) -> WireResult<RecordContent> {
     Ok(match frame? {
         Frame::Object(line) if as_text => RecordContent::Line(line.into_owned()),
         Frame::Object(line) => RecordContent::Json(super::parse_line(&line)?),
@@ -93,7 +93,7 @@ fn frame_content(frame: FrameResult<'_>, as_text: bool) -> Result<RecordContent,
 }
 
 /// Returns whether the last line may be incomplete: a prefix of JSON or of a field name, or a partial char.
-fn may_be_cut(content: &Result<RecordContent, WireFault>) -> bool {
+fn may_be_cut(content: &WireResult<RecordContent>) -> bool {
     match content {
         Ok(RecordContent::Line(text)) => serde_json::from_str::<IgnoredAny>(text).is_err(),
         Ok(_) => false,
@@ -102,12 +102,12 @@ fn may_be_cut(content: &Result<RecordContent, WireFault>) -> bool {
 }
 
 /// Returns whether the text is a prefix of `[DONE]`.
-fn is_partial_done(content: &Result<RecordContent, WireFault>) -> bool {
+fn is_partial_done(content: &WireResult<RecordContent>) -> bool {
     matches!(content, Ok(RecordContent::Line(text)) if "[DONE]".starts_with(text.trim_end()))
 }
 
 impl<R: BufRead> LineRecords<R> {
-    fn next_content(&mut self) -> Option<Result<RecordContent, WireFault>> {
+    fn next_content(&mut self) -> Option<WireResult<RecordContent>> {
         loop {
             if let Some(ready) = self.ready.pop_front() {
                 return Some(ready);
@@ -133,7 +133,7 @@ impl<R: BufRead> LineRecords<R> {
                             .frames
                             .read(part)
                             .map(|frame| frame_content(frame, as_text));
-                        let held_back = |content: &Result<RecordContent, WireFault>| {
+                        let held_back = |content: &WireResult<RecordContent>| {
                             let half = !field || content.is_err() || is_partial_done(content);
                             self.is_stream && half && may_be_cut(content)
                         };
@@ -182,7 +182,7 @@ fn split_lines(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 const EVENT_FIELDS: [&[u8]; 4] = [b"data:", b"event:", b"id:", b"retry:"];
 
 impl<R: BufRead> Iterator for LineRecords<R> {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         let content = self.next_content()?;

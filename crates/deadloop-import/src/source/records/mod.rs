@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use deadloop_corpus::{Place, Problem};
 use deadloop_stream::fields::{Object, as_object};
-use deadloop_stream::wire::{self, WireFault};
+use deadloop_stream::wire::{self, WireFault, WireResult};
 
 mod archive;
 pub(crate) mod csv;
@@ -19,8 +19,11 @@ mod queries;
 mod table;
 mod text;
 
+/// A record, or the problem in its place.
+pub(crate) type RecordResult = Result<SourceRecord, Problem>;
+
 /// An iterator over the records of a file, in order.
-pub(crate) type SourceRecords = Box<dyn Iterator<Item = Result<SourceRecord, Problem>> + Send>;
+pub(crate) type SourceRecords = Box<dyn Iterator<Item = RecordResult> + Send>;
 
 /// The maximum size of a document or list element, in bytes.
 pub(crate) const MAX_DOCUMENT_BYTES: usize = 256 << 20;
@@ -72,7 +75,7 @@ impl SourceRecord {
     }
 
     /// Returns the plain text, with the place of the record.
-    pub(crate) fn into_place_and_text(self) -> Result<(Place, String), WireFault> {
+    pub(crate) fn into_place_and_text(self) -> WireResult<(Place, String)> {
         match self.content {
             RecordContent::Text(text) => Ok((self.place, text)),
             _ => Err(WireFault::new("JSON", "plain text")),
@@ -80,12 +83,12 @@ impl SourceRecord {
     }
 
     /// Returns the JSON object, with the place of the record.
-    pub(crate) fn into_place_and_object(self) -> Result<(Place, Object), WireFault> {
+    pub(crate) fn into_place_and_object(self) -> WireResult<(Place, Object)> {
         Ok((self.place.clone(), self.into_object()?))
     }
 
     /// Returns the JSON object.
-    pub(crate) fn into_object(self) -> Result<Object, WireFault> {
+    pub(crate) fn into_object(self) -> WireResult<Object> {
         match self.content {
             RecordContent::Json(value) => as_object("record", value),
             RecordContent::Line(text) => as_object("record", parse_line(&text)?),
@@ -102,7 +105,7 @@ impl SourceRecord {
 }
 
 /// Parses the text of a line as JSON.
-fn parse_line(text: &str) -> Result<Value, WireFault> {
+fn parse_line(text: &str) -> WireResult<Value> {
     let read = wire::parse(text, MAX_VALUES);
     read.map_err(|e| WireFault::json(&e, text))
 }

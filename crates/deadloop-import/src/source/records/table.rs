@@ -7,9 +7,9 @@ use std::fs::File;
 use deadloop_tables::{ParquetError, ParquetRows, RowOfValues, RowsError};
 use serde_json::Value;
 
-use super::{RecordContent, SourceRecord, SourceRecords};
-use deadloop_corpus::{Place, Problem};
-use deadloop_stream::wire::WireFault;
+use super::{RecordContent, RecordResult, SourceRecord, SourceRecords};
+use deadloop_corpus::Place;
+use deadloop_stream::wire::{WireFault, WireResult};
 
 pub(crate) fn read_records(place: Place) -> SourceRecords {
     match open_rows(&place) {
@@ -21,7 +21,7 @@ pub(crate) fn read_records(place: Place) -> SourceRecords {
     }
 }
 
-fn open_rows(place: &Place) -> Result<ParquetRows, WireFault> {
+fn open_rows(place: &Place) -> WireResult<ParquetRows> {
     let file = File::open(place.file.as_path());
     let file = file.map_err(|e| parquet_fault(ParquetError::Broken(e.to_string())))?;
     ParquetRows::open(file).map_err(parquet_fault)
@@ -43,7 +43,7 @@ struct ParquetTable {
 }
 
 impl Iterator for ParquetTable {
-    type Item = Result<SourceRecord, Problem>;
+    type Item = RecordResult;
 
     fn next(&mut self) -> Option<Self::Item> {
         let row = self.rows.next()?;

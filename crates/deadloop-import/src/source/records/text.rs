@@ -2,15 +2,15 @@
 
 use std::io::{BufRead, Read};
 
-use super::{MAX_DOCUMENT_BYTES, RecordContent, SourceRecord};
+use super::{MAX_DOCUMENT_BYTES, RecordContent, RecordResult, SourceRecord};
+use deadloop_corpus::Place;
 use deadloop_corpus::files::lines::broken;
-use deadloop_corpus::{Place, Problem};
 use deadloop_stream::wire::WireFault;
 
 pub(super) fn read_records(
     bytes: impl BufRead,
     place: Place,
-) -> impl Iterator<Item = Result<SourceRecord, Problem>> {
+) -> impl Iterator<Item = RecordResult> {
     let mut bytes = Some(bytes);
     std::iter::from_fn(move || {
         let text = read_text(bytes.take()?).map_err(|(line, fault)| {

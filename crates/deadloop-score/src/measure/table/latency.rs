@@ -12,7 +12,6 @@ pub static DELAY: Measure = Measure {
     name: "delay",
     title: "delay, chars",
     unit: MeasureUnit::Chars,
-    counted_in: &CountingUnit::ALL,
     more_is_better: false,
     meaning: "how far a loop runs on from its onset on average; a miss costs the whole loop",
     about: "delay_chars / loops",
@@ -20,21 +19,17 @@ pub static DELAY: Measure = Measure {
     certainty: UncertaintyMethod::Resampled,
     bounds: Some("delay"),
     shown: TableVisibility::EVERYWHERE,
+    ..Measure::SHARE
 };
 
 /// The share of loops that are ended by the end of their second whole copy, or within 1,000 units of their onset.
 pub static IN_PERIODS: Measure = Measure {
     name: "in_periods",
     title: "within two copies",
-    unit: MeasureUnit::Share,
-    counted_in: &CountingUnit::ALL,
-    more_is_better: true,
     meaning: "the share of the loops that are ended by the end of the second whole copy, or within 1,000 units",
     about: "loops ended by the end of the second whole copy, or within 1,000 units / loops",
     formula: Formula::Ratio(per_loop(&[term(Count::InPeriods)])),
-    certainty: UncertaintyMethod::Share,
-    bounds: None,
-    shown: TableVisibility::NOWHERE,
+    ..Measure::SHARE
 };
 
 /// Counts of ended loops by their delay: up to 100 chars, above 100 and up to 200, and so on.
@@ -65,15 +60,11 @@ const fn ended_within(
     Measure {
         name,
         title,
-        unit: MeasureUnit::Share,
         counted_in: &[CountingUnit::Chars],
-        more_is_better: true,
         meaning: "the share of the loops that are ended within this distance of their onset",
         about: "loops ended with a delay of at most N / loops",
         formula: Formula::Ratio(per_loop(delays.split_at(bins).0)),
-        certainty: UncertaintyMethod::Share,
-        bounds: None,
-        shown: TableVisibility::NOWHERE,
+        ..Measure::SHARE
     }
 }
 

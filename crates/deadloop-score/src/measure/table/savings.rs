@@ -5,21 +5,18 @@ use crate::measure::formula::{
     Formula, Ratio, Term, Times, per_clean, per_loop, ratio, scaled, term,
 };
 use crate::tally::Count;
-use deadloop_replay::detect::Unit as CountingUnit;
 
 /// The share of looping output that was not generated. For example, (6 x 1600 + 500) / (10 x 2000) = 0.505.
 pub static SAVED: Measure = Measure {
     name: "saved",
     title: "saved",
-    unit: MeasureUnit::Share,
-    counted_in: &CountingUnit::ALL,
-    more_is_better: true,
     meaning: "the share of what all loops generate that is not generated any more",
     about: "saved_chars / loop_chars",
     formula: Formula::Ratio(ratio(1.0, &[term(Count::Saved)], &[term(Count::LoopChars)])),
     certainty: UncertaintyMethod::Resampled,
     bounds: Some("saved"),
     shown: TableVisibility::EVERYWHERE,
+    ..Measure::SHARE
 };
 
 /// Healthy output thrown away, per million units that were watched or thrown away. It is at most a million.
@@ -27,7 +24,6 @@ pub static LOST: Measure = Measure {
     name: "lost",
     title: "healthy chars lost/Mchar",
     unit: MeasureUnit::PerMillion,
-    counted_in: &CountingUnit::ALL,
     more_is_better: false,
     meaning: "the healthy output that is thrown away",
     about: "1e6 lost_chars / (lost_chars + exposure)",
@@ -37,8 +33,7 @@ pub static LOST: Measure = Measure {
         &[term(Count::Lost), term(Count::Exposure)],
     )),
     certainty: UncertaintyMethod::Resampled,
-    bounds: None,
-    shown: TableVisibility::NOWHERE,
+    ..Measure::SHARE
 };
 
 /// S, the mean number of units that a guard spares per loop.
@@ -64,8 +59,6 @@ pub(in crate::measure) const WASTED: Ratio = per_clean(&[
 pub static BREAK_EVEN: Measure = Measure {
     name: "break_even",
     title: "break-even share of loops",
-    unit: MeasureUnit::Share,
-    counted_in: &CountingUnit::ALL,
     more_is_better: false,
     meaning: "the share of looping responses from which on the guard pays for itself",
     about: "W / (S + W); S = mean over loops of units spared, less (alarm + R) for premature and stale; W = mean over clean transcripts of (alarm + R) for false alarms; R = units of one mean clean response; n/a where S <= 0",
@@ -74,6 +67,5 @@ pub static BREAK_EVEN: Measure = Measure {
         wasted: WASTED,
     },
     certainty: UncertaintyMethod::Resampled,
-    bounds: None,
-    shown: TableVisibility::NOWHERE,
+    ..Measure::SHARE
 };

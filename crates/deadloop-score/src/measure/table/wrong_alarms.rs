@@ -69,8 +69,7 @@ pub static TRANSIENT_PER_MCHAR: Measure = Measure {
     about: "1e6 transient_stop / exposure",
     formula: Formula::Ratio(per_watched_unit(1e6, TRANSIENT_STOPS)),
     certainty: UncertaintyMethod::Rate,
-    bounds: None,
-    shown: TableVisibility::NOWHERE,
+    ..Measure::SHARE
 };
 
 /// The number of alarms in repetitions that end on their own, per thousand watched healthy calls.

@@ -9,7 +9,7 @@ use super::{Family, answer_event, failure_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::ObjectContent;
 use crate::time::millis;
-use crate::wire::WireFault;
+use crate::wire::{WireFault, WireResult};
 
 /// The family of an agent server's events.
 pub const ENTRY: Family = Family {
@@ -25,7 +25,7 @@ pub const ENTRY: Family = Family {
 };
 
 /// Checks an event against the documented schema `event_type: str, agent_source: str, timestamp: str, payload`.
-fn check(object: &Object) -> Result<(), WireFault> {
+fn check(object: &Object) -> WireResult {
     for name in ["event_type", "agent_source"] {
         match object.get(name) {
             Some(Value::String(text)) if !text.trim().is_empty() => {}
@@ -84,10 +84,10 @@ fn remove_own_replay_flags(object: &mut Object) -> bool {
 const TEXT_FIELDS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING_WORDS: [&str; 3] = ["think", "thought", "reason"];
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let kind = fields::string(&mut object, "event_type")?.unwrap_or_default();
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    let kind = fields::string(object, "event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
-    let mut payload = match fields::any(&mut object, "payload") {
+    let mut payload = match fields::any(object, "payload") {
         Some(Value::Object(payload)) => payload,
         Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
         Some(other) => [("data".to_owned(), other)].into_iter().collect(),
@@ -104,19 +104,19 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
-    let mut parsed = ObjectContent::from_events(match (kind.as_str(), thinks) {
+    let event = match (kind.as_str(), thinks) {
         ("error", _) => Some(failure_event()),
         (_, true) => reasoning_event(text),
         (_, false) => answer_event(text),
-    });
-    parsed.response = fields::label(&mut object, "agent_source");
+    };
+    parsed.event(0, event);
+    parsed.response = fields::label(object, "agent_source");
     parsed.keep("error", error.map(Value::String));
-    parsed.at = fields::any(&mut object, "timestamp").and_then(|at| millis(&at));
+    parsed.at = fields::any(object, "timestamp").and_then(|at| millis(&at));
     // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
         fields::away(&mut payload, "id content_type");
     }
     parsed.left("payload", payload);
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }

@@ -11,7 +11,7 @@ use super::{Family, answer_event, failure_event, finish_event, read_type, reason
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent};
 use crate::reasons::usual;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 use crate::{Body, RecordedEvent};
 
 /// The types of parts, each with its required field. The field is empty if none is required.
@@ -54,29 +54,22 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
-    let mut parsed = ObjectContent::default();
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    let kind = fields::string(object, "type")?.unwrap_or_default();
     match kind.as_str() {
         "start" => {
             parsed.begins = true;
-            fields::any(&mut object, "messageId");
+            fields::any(object, "messageId");
         }
-        "text-delta" => {
-            let text = fields::string(&mut object, "delta")?;
-            parsed.event(0, answer_event(text));
-        }
-        "reasoning-delta" => {
-            let text = fields::string(&mut object, "delta")?;
-            parsed.event(0, reasoning_event(text));
-        }
+        "text-delta" => parsed.event(0, answer_event(fields::string(object, "delta")?)),
+        "reasoning-delta" => parsed.event(0, reasoning_event(fields::string(object, "delta")?)),
         // The arguments came in pieces before, and are repeated as a whole.
-        "tool-input-available" => add_call(&mut object, &mut parsed)?,
+        "tool-input-available" => add_call(object, parsed)?,
         "tool-output-available" | "tool-output-error" => {
-            let output = ["output", "errorText"].map(|name| fields::any(&mut object, name));
+            let output = ["output", "errorText"].map(|name| fields::any(object, name));
             let output = output.into_iter().flatten().next();
             let body = Body::ToolResult {
-                id: fields::label(&mut object, "toolCallId"),
+                id: fields::label(object, "toolCallId"),
                 content: match output {
                     Some(Value::String(text)) => text,
                     Some(other) => other.to_string(),
@@ -87,23 +80,22 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             parsed.event(0, Some(RecordedEvent::new(body)));
         }
         "finish" => {
-            let reason = fields::string(&mut object, "finishReason")?;
+            let reason = fields::string(object, "finishReason")?;
             parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
             parsed.ends = true;
         }
         "error" => {
             parsed.event(0, Some(failure_event()));
-            parsed.keep("error", fields::any(&mut object, "errorText"));
+            parsed.keep("error", fields::any(object, "errorText"));
         }
         _ => {}
     }
-    fields::any(&mut object, "id");
-    parsed.left("", object);
-    Ok(parsed)
+    fields::any(object, "id");
+    Ok(())
 }
 
 /// Adds a call with complete arguments.
-fn add_call(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn add_call(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let piece = CallPiece {
         id: fields::label(object, "toolCallId"),
         name: fields::string(object, "toolName")?,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 const EVENT_TYPES: [&str; 8] = [
     "message_start",
@@ -47,54 +47,51 @@ fn is_whole_message(object: &Object) -> bool {
     read_type(object) == "message" && object.get("content").is_some_and(Value::is_array)
 }
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent::default();
-    if is_whole_message(&object) {
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    if is_whole_message(object) {
         parsed.begins = true;
-        read_message(object, &mut parsed)?;
+        read_message(std::mem::take(object), parsed)?;
         parsed.ends = true;
-        return Ok(parsed);
+        return Ok(());
     }
-    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
-    let index = fields::count(&mut object, "index")?.unwrap_or(0);
+    let kind = fields::string(object, "type")?.unwrap_or_default();
+    let index = fields::count(object, "index")?.unwrap_or(0);
     match kind.as_str() {
         "message_start" => {
             parsed.begins = true;
             read_message(
-                fields::object(&mut object, "message")?.unwrap_or_default(),
-                &mut parsed,
+                fields::object(object, "message")?.unwrap_or_default(),
+                parsed,
             )?;
         }
         "content_block_start" => {
-            let part = fields::object(&mut object, "content_block")?.unwrap_or_default();
-            read_block(part, index, "content_block", &mut parsed)?;
+            let part = fields::object(object, "content_block")?.unwrap_or_default();
+            read_block(part, index, "content_block", parsed)?;
         }
         "content_block_delta" => {
-            let part = fields::object(&mut object, "delta")?.unwrap_or_default();
-            read_block(part, index, "delta", &mut parsed)?;
+            let part = fields::object(object, "delta")?.unwrap_or_default();
+            read_block(part, index, "delta", parsed)?;
         }
         "message_delta" => {
-            let mut delta = fields::object(&mut object, "delta")?.unwrap_or_default();
-            let reason = fields::string(&mut delta, "stop_reason")?;
-            parsed.event(0, finish_event(reason));
+            let mut delta = fields::object(object, "delta")?.unwrap_or_default();
+            parsed.event(0, finish_event(fields::string(&mut delta, "stop_reason")?));
             parsed.left("delta", delta);
-            parsed.usage(&mut object, "output_tokens");
+            parsed.usage(object, "output_tokens");
         }
         // A block that is no call has no key to end.
         "content_block_stop" => parsed.parts.push((0, ObjectPart::Over(index.to_string()))),
         "message_stop" => parsed.ends = true,
         "error" => {
             parsed.event(0, Some(failure_event()));
-            parsed.keep("error", fields::any(&mut object, "error"));
+            parsed.keep("error", fields::any(object, "error"));
         }
         _ => {}
     }
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }
 
 /// Reads a message that is complete or just beginning.
-fn read_message(mut message: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_message(mut message: Object, parsed: &mut ObjectContent) -> WireResult {
     parsed.response = fields::label(&mut message, "id");
     parsed.model = fields::label(&mut message, "model");
     let content = fields::list(&mut message, "content")?.unwrap_or_default();
@@ -106,8 +103,10 @@ fn read_message(mut message: Object, parsed: &mut ObjectContent) -> Result<(), W
             parsed,
         )?;
     }
-    let reason = fields::string(&mut message, "stop_reason")?;
-    parsed.event(0, finish_event(reason));
+    parsed.event(
+        0,
+        finish_event(fields::string(&mut message, "stop_reason")?),
+    );
     parsed.usage(&mut message, "output_tokens");
     fields::away(&mut message, "type role");
     parsed.left("message", message);
@@ -120,16 +119,12 @@ fn read_block(
     index: u64,
     path: &'static str,
     parsed: &mut ObjectContent,
-) -> Result<(), WireFault> {
+) -> WireResult {
     let kind = fields::string(&mut block, "type")?.unwrap_or_default();
     match kind.as_str() {
-        "text" | "text_delta" => {
-            let text = fields::string(&mut block, "text")?;
-            parsed.event(0, answer_event(text));
-        }
+        "text" | "text_delta" => parsed.event(0, answer_event(fields::string(&mut block, "text")?)),
         "thinking" | "thinking_delta" => {
-            let text = fields::string(&mut block, "thinking")?;
-            parsed.event(0, reasoning_event(text));
+            parsed.event(0, reasoning_event(fields::string(&mut block, "thinking")?))
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
             let input = fields::any(&mut block, "input").filter(|input| match input {

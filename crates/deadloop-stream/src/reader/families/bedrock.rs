@@ -11,7 +11,7 @@ use super::{Family, answer_event, finish_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::reasons::usual;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The keys of stream events that hold text or mark the stream's progress.
 const EVENT_KEYS: [&str; 5] = [
@@ -60,11 +60,10 @@ fn is_metadata(object: &Object) -> bool {
     object.len() == 1 && metadata.is_some_and(|metadata| metadata.get("usage").is_some())
 }
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent::default();
-    if is_whole_response(&object) {
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    if is_whole_response(object) {
         parsed.begins = true;
-        let mut output = fields::object(&mut object, "output")?.unwrap_or_default();
+        let mut output = fields::object(object, "output")?.unwrap_or_default();
         let mut message = fields::object(&mut output, "message")?.unwrap_or_default();
         fields::any(&mut message, "role");
         for (at, part) in fields::list(&mut message, "content")?
@@ -72,50 +71,44 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             .into_iter()
             .enumerate()
         {
-            read_block(
-                fields::as_object("content[]", part)?,
-                at as u64,
-                &mut parsed,
-            )?;
+            read_block(fields::as_object("content[]", part)?, at as u64, parsed)?;
         }
-        read_end(&mut object, &mut parsed)?;
-        read_usage(&mut object, &mut parsed);
+        read_end(object, parsed)?;
+        read_usage(object, parsed);
         parsed.ends = true;
         parsed.left("output.message", message);
-        parsed.left("", object);
-        return Ok(parsed);
+        return Ok(());
     }
-    if fields::object(&mut object, "messageStart")?.is_some() {
+    if fields::object(object, "messageStart")?.is_some() {
         parsed.begins = true;
     }
     for name in ["contentBlockStart", "contentBlockDelta"] {
-        if let Some(mut piece) = fields::object(&mut object, name)? {
+        if let Some(mut piece) = fields::object(object, name)? {
             let at = fields::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
             for part in ["start", "delta"] {
                 let part = fields::object(&mut piece, part)?.unwrap_or_default();
-                read_block(part, at, &mut parsed)?;
+                read_block(part, at, parsed)?;
             }
             parsed.left("contentBlock", piece);
         }
     }
-    if let Some(mut stop) = fields::object(&mut object, "contentBlockStop")? {
+    if let Some(mut stop) = fields::object(object, "contentBlockStop")? {
         let at = fields::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
         parsed.parts.push((0, ObjectPart::Over(at.to_string())));
     }
-    if let Some(mut stop) = fields::object(&mut object, "messageStop")? {
-        read_end(&mut stop, &mut parsed)?;
+    if let Some(mut stop) = fields::object(object, "messageStop")? {
+        read_end(&mut stop, parsed)?;
         parsed.left("messageStop", stop);
     }
-    if let Some(mut metadata) = fields::object(&mut object, "metadata")? {
-        read_usage(&mut metadata, &mut parsed);
+    if let Some(mut metadata) = fields::object(object, "metadata")? {
+        read_usage(&mut metadata, parsed);
         parsed.ends = true;
         parsed.left("metadata", metadata);
     }
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }
 
-fn read_end(object: &mut Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_end(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let reason = fields::string(object, "stopReason")?;
     parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
     Ok(())
@@ -127,14 +120,12 @@ fn read_usage(object: &mut Object, parsed: &mut ObjectContent) {
 }
 
 /// Reads the start of a block, or a delta of a block.
-fn read_block(mut block: Object, at: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
-    let text = fields::string(&mut block, "text")?;
-    parsed.event(0, answer_event(text));
+fn read_block(mut block: Object, at: u64, parsed: &mut ObjectContent) -> WireResult {
+    parsed.event(0, answer_event(fields::string(&mut block, "text")?));
     if let Some(mut thought) = fields::object(&mut block, "reasoningContent")? {
         let inner = fields::object(&mut thought, "reasoningText")?;
         let mut thought = inner.unwrap_or(thought);
-        let text = fields::string(&mut thought, "text")?;
-        parsed.event(0, reasoning_event(text));
+        parsed.event(0, reasoning_event(fields::string(&mut thought, "text")?));
         parsed.left("reasoningContent", thought);
     }
     if let Some(mut call) = fields::object(&mut block, "toolUse")? {

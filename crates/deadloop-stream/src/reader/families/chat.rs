@@ -13,7 +13,7 @@ use super::{Family, answer_event, failure_event, finish_event, non_empty, reason
 use crate::RecordedEvent;
 use crate::fields::{self, Object, RestFields};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of chat completions.
 pub const ENTRY: Family = Family {
@@ -92,8 +92,9 @@ struct ChatDelta {
     rest: RestFields,
 }
 
-fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    ChatChunk::from_object(object)?.into_content()
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    *parsed = ChatChunk::from_object(std::mem::take(object))?.into_content()?;
+    Ok(())
 }
 
 fn parse_quickly(text: &str) -> Option<ObjectContent> {
@@ -104,7 +105,7 @@ fn parse_quickly(text: &str) -> Option<ObjectContent> {
 }
 
 impl ChatChunk {
-    fn from_object(mut object: Object) -> Result<Self, WireFault> {
+    fn from_object(mut object: Object) -> WireResult<Self> {
         fields::any(&mut object, "object");
         let choices = fields::list(&mut object, "choices")?.unwrap_or_default();
         let choices = choices.into_iter();
@@ -122,7 +123,7 @@ impl ChatChunk {
         })
     }
 
-    fn into_content(self) -> Result<ObjectContent, WireFault> {
+    fn into_content(self) -> WireResult<ObjectContent> {
         let RestFields(mut rest) = self.rest;
         let failed = is_error(&rest).then(failure_event);
         let mut parsed = ObjectContent {
@@ -155,7 +156,7 @@ fn read_tokens(usage: &Value) -> Option<TokenCounts> {
 }
 
 impl ChatChoice {
-    fn from_value(value: Value) -> Result<Self, WireFault> {
+    fn from_value(value: Value) -> WireResult<Self> {
         let mut object = fields::as_object("choices[]", value)?;
         let delta = |object: Option<Object>| {
             object
@@ -179,7 +180,7 @@ impl ChatChoice {
         piece.is_some() && self.message.is_none() && self.text.is_none()
     }
 
-    fn add_to(self, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, parsed: &mut ObjectContent) -> WireResult {
         let index = self.index.unwrap_or(0);
         parsed.ends |= self.message.is_some();
         if let Some(delta) = self.message.or(self.delta) {
@@ -208,7 +209,7 @@ fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
 }
 
 impl ChatDelta {
-    fn from_object(mut object: Object) -> Result<Self, WireFault> {
+    fn from_object(mut object: Object) -> WireResult<Self> {
         Ok(Self {
             role: fields::any(&mut object, "role").map(|_| IgnoredAny),
             reasoning_content: fields::string(&mut object, "reasoning_content")?,
@@ -221,7 +222,7 @@ impl ChatDelta {
         })
     }
 
-    fn add_to(self, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+    fn add_to(self, index: u64, parsed: &mut ObjectContent) -> WireResult {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
         parsed.event(index, reasoning_event(thinking.or(self.reasoning)));
         match self.content {
@@ -250,7 +251,7 @@ impl ChatDelta {
 }
 
 /// Reads a content block, the form in which Mistral sends thinking.
-fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
     fields::any(&mut block, "type");
     for part in fields::list(&mut block, "thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
@@ -263,11 +264,7 @@ fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Resu
 }
 
 /// Reads a call. `at` is the index of its choice, and its own index within the object.
-fn read_call(
-    mut call: Object,
-    at: (u64, u64),
-    parsed: &mut ObjectContent,
-) -> Result<(), WireFault> {
+fn read_call(mut call: Object, at: (u64, u64), parsed: &mut ObjectContent) -> WireResult {
     let (choice, place) = at;
     let index = fields::count(&mut call, "index")?.unwrap_or(place);
     fields::any(&mut call, "type");
@@ -347,7 +344,7 @@ mod tests {
             assert!((ENTRY.knows)(&object), "{text}");
             assert_eq!(
                 parts_text(parsed),
-                parts_text(read(object).unwrap()),
+                parts_text(ENTRY.content(object).unwrap()),
                 "{text}"
             );
             both += 1;

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value};
 
 use super::{Family, read_type};
-use crate::reader::content::ObjectContent;
 use crate::wire::{EVENT_TYPES, event_of};
 
 /// Returns whether the object is one of deadloop's events. Other programs also use the types `user` and `system`, with
@@ -30,6 +29,9 @@ pub const ENTRY: Family = Family {
     tags: false,
     run: true,
     knows,
-    read: |object| event_of(object).map(|event| ObjectContent::from_events([event])),
+    read: |object, parsed| {
+        parsed.event(0, Some(event_of(std::mem::take(object))?));
+        Ok(())
+    },
     ..Family::PLAIN
 };

@@ -11,7 +11,7 @@ use super::{Family, answer_event, failure_event, finish_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::reasons::usual;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of the Gemini API's responses and chunks.
 pub const ENTRY: Family = Family {
@@ -38,13 +38,10 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent {
-        response: fields::label(&mut object, "responseId"),
-        model: fields::label(&mut object, "modelVersion"),
-        ..ObjectContent::default()
-    };
-    let usage = fields::any(&mut object, "usageMetadata");
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    parsed.response = fields::label(object, "responseId");
+    parsed.model = fields::label(object, "modelVersion");
+    let usage = fields::any(object, "usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
     let thoughts = count("thoughtsTokenCount");
     parsed.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
@@ -52,30 +49,29 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         reasoning: thoughts,
     });
     parsed.keep("usage", usage);
-    for candidate in fields::list(&mut object, "candidates")?.unwrap_or_default() {
+    for candidate in fields::list(object, "candidates")?.unwrap_or_default() {
         let mut candidate = fields::as_object("candidates[]", candidate)?;
         let index = fields::count(&mut candidate, "index")?.unwrap_or(0);
         let mut content = fields::object(&mut candidate, "content")?.unwrap_or_default();
         fields::any(&mut content, "role");
         for part in fields::list(&mut content, "parts")?.unwrap_or_default() {
-            read_part(fields::as_object("parts[]", part)?, index, &mut parsed)?;
+            read_part(fields::as_object("parts[]", part)?, index, parsed)?;
         }
         let reason = fields::string(&mut candidate, "finishReason")?;
         parsed.event(index, finish_event(reason.map(|reason| usual(&reason))));
         parsed.left("candidates[].content", content);
         parsed.left("candidates[]", candidate);
     }
-    if let Some(feedback) = fields::any(&mut object, "promptFeedback") {
+    if let Some(feedback) = fields::any(object, "promptFeedback") {
         if feedback.get("blockReason").is_some() {
             parsed.event(0, Some(failure_event()));
         }
         parsed.keep("error", Some(feedback));
     }
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }
 
-fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
     let thought = fields::any(&mut part, "thought") == Some(Value::Bool(true));
     let text = fields::string(&mut part, "text")?;
     let side = if thought {

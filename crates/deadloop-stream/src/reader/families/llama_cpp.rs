@@ -10,7 +10,7 @@ use super::{Family, answer_event, finish_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of llama.cpp's `/completion`.
 pub const ENTRY: Family = Family {
@@ -24,21 +24,17 @@ pub const ENTRY: Family = Family {
     ..Family::PLAIN
 };
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let ends = fields::any(&mut object, "stop") == Some(Value::Bool(true));
-    let mut parsed = ObjectContent {
-        model: fields::label(&mut object, "model"),
-        ends,
-        ..ObjectContent::default()
-    };
-    let index = fields::count(&mut object, "index")?.unwrap_or(0);
-    let text = fields::string(&mut object, "content")?;
-    parsed.event(index, answer_event(text));
-    let reason = fields::string(&mut object, "stop_type")?;
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    let ends = fields::any(object, "stop") == Some(Value::Bool(true));
+    parsed.model = fields::label(object, "model");
+    parsed.ends = ends;
+    let index = fields::count(object, "index")?.unwrap_or(0);
+    parsed.event(index, answer_event(fields::string(object, "content")?));
+    let reason = fields::string(object, "stop_type")?;
     let reason = reason.filter(|reason| reason != "none");
     // Older servers have a flag for each reason.
     let mut flag = |name: &str, reason: &str| {
-        let set = fields::any(&mut object, name) == Some(Value::Bool(true));
+        let set = fields::any(object, name) == Some(Value::Bool(true));
         set.then(|| reason.to_owned())
     };
     let flags = [
@@ -51,17 +47,13 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
         index,
         finish_event(reason.map(|reason| usual(&reason)).filter(|_| ends)),
     );
-    let all = fields::count(&mut object, "tokens_predicted")?;
-    parsed.tokens = all.filter(|_| ends).map(|all| TokenCounts {
-        all,
-        reasoning: None,
-    });
+    let all = fields::count(object, "tokens_predicted")?;
+    parsed.tokens = all.filter(|_| ends).map(TokenCounts::without_reasoning);
     fields::away(
-        &mut object,
+        object,
         "tokens id_slot tokens_evaluated stopping_word multimodal",
     );
-    let timings = fields::any(&mut object, "timings");
+    let timings = fields::any(object, "timings");
     parsed.keep("timings", timings.filter(|_| ends));
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::content::ObjectContent;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 use crate::{Body, RecordedEvent};
 
 pub mod agent;
@@ -37,7 +37,7 @@ pub const FAMILIES: &[&Family] = &[
 ];
 
 /// Check that a recorded object conforms to its API.
-pub type ObjectCheck = fn(&Map<String, Value>) -> Result<(), WireFault>;
+pub type ObjectCheck = fn(&Map<String, Value>) -> WireResult;
 
 /// An API's parser of objects, and the functions that recognise them.
 pub struct Family {
@@ -53,8 +53,8 @@ pub struct Family {
     pub knows: fn(&Map<String, Value>) -> bool,
     /// Checks that a recorded object conforms to the API. Skipped for live streams.
     pub check: Option<ObjectCheck>,
-    /// Reads an object of the family.
-    pub read: fn(Map<String, Value>) -> Result<ObjectContent, WireFault>,
+    /// Reads an object of the family. Removes the fields that it understands.
+    read: fn(&mut Map<String, Value>, &mut ObjectContent) -> WireResult,
     /// Reads an object from its JSON text in a fraction of the time, for families whose streams have very many objects.
     /// Returns `None` if the text needs the full reader.
     pub quick: Option<fn(&str) -> Option<ObjectContent>>,
@@ -69,9 +69,17 @@ impl Family {
         run: false,
         knows: |_| false,
         check: None,
-        read: |_| Ok(ObjectContent::default()),
+        read: |_, _| Ok(()),
         quick: None,
     };
+
+    /// Returns the content of an object of the family.
+    pub fn content(&self, mut object: Map<String, Value>) -> WireResult<ObjectContent> {
+        let mut parsed = ObjectContent::default();
+        (self.read)(&mut object, &mut parsed)?;
+        parsed.left("", object);
+        Ok(parsed)
+    }
 }
 
 /// Returns the family of an object, if it is known.

@@ -6,7 +6,7 @@ use super::{Family, answer_event, failure_event, finish_event, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::time::millis;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of Ollama's API.
 pub const ENTRY: Family = Family {
@@ -56,49 +56,38 @@ const SUMMARY_FIELDS: [&str; 7] = [
     "error",
 ];
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     const NANOS_PER_MS: f64 = 1e6;
-    let failed = has_error(&object).then(failure_event);
-    let mut parsed = ObjectContent {
-        model: fields::label(&mut object, "model"),
-        at: fields::any(&mut object, "created_at").and_then(|at| millis(&at)),
-        ends: fields::any(&mut object, "done") == Some(Value::Bool(true)),
-        ..ObjectContent::default()
-    };
+    let failed = has_error(object).then(failure_event);
+    parsed.model = fields::label(object, "model");
+    parsed.at = fields::any(object, "created_at").and_then(|at| millis(&at));
+    parsed.ends = fields::any(object, "done") == Some(Value::Bool(true));
     let took = object.get("total_duration").and_then(Value::as_f64);
     parsed.took = took.map(|nanos| nanos / NANOS_PER_MS);
     let all = object.get("eval_count").and_then(Value::as_u64);
-    parsed.tokens = all.map(|all| TokenCounts {
-        all,
-        reasoning: None,
-    });
+    parsed.tokens = all.map(TokenCounts::without_reasoning);
     for name in SUMMARY_FIELDS {
-        parsed.keep(name, fields::any(&mut object, name));
+        parsed.keep(name, fields::any(object, name));
     }
-    let mut message = fields::object(&mut object, "message")?.unwrap_or_default();
+    let mut message = fields::object(object, "message")?.unwrap_or_default();
     fields::any(&mut message, "role");
-    for part in [&mut message, &mut object] {
-        let thinking = fields::string(part, "thinking")?;
-        parsed.event(0, reasoning_event(thinking));
+    for part in [&mut message, object] {
+        parsed.event(0, reasoning_event(fields::string(part, "thinking")?));
     }
-    let text = fields::string(&mut message, "content")?;
-    parsed.event(0, answer_event(text));
-    let text = fields::string(&mut object, "response")?;
-    parsed.event(0, answer_event(text));
+    parsed.event(0, answer_event(fields::string(&mut message, "content")?));
+    parsed.event(0, answer_event(fields::string(object, "response")?));
     let calls = fields::list(&mut message, "tool_calls")?.unwrap_or_default();
     for call in calls {
-        read_call(fields::as_object("tool_calls[]", call)?, &mut parsed)?;
+        read_call(fields::as_object("tool_calls[]", call)?, parsed)?;
     }
-    let reason = fields::string(&mut object, "done_reason")?;
-    parsed.event(0, finish_event(reason));
+    parsed.event(0, finish_event(fields::string(object, "done_reason")?));
     parsed.event(0, failed);
     parsed.left("message", message);
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }
 
 /// Reads a call, which always comes whole.
-fn read_call(mut call: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_call(mut call: Object, parsed: &mut ObjectContent) -> WireResult {
     let id = fields::label(&mut call, "id");
     let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
     fields::any(&mut function, "index");

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of OpenAI's Responses API.
 pub const ENTRY: Family = Family {
@@ -35,58 +35,46 @@ fn is_whole_response(object: &Object) -> bool {
         && object.get("output").is_some_and(Value::is_array)
 }
 
-fn read(object: Object) -> Result<ObjectContent, WireFault> {
-    if is_whole_response(&object) {
-        read_whole(object)
-    } else {
-        read_event(object)
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    if !is_whole_response(object) {
+        return read_event(object, parsed);
     }
-}
-
-fn read_whole(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent {
-        begins: true,
-        ..ObjectContent::default()
-    };
-    let output = fields::list(&mut object, "output")?.unwrap_or_default();
+    parsed.begins = true;
+    let output = fields::list(object, "output")?.unwrap_or_default();
     for item in output {
-        read_item(fields::as_object("output[]", item)?, &mut parsed)?;
+        read_item(fields::as_object("output[]", item)?, parsed)?;
     }
-    read_last_response(object, &mut parsed)?;
-    Ok(parsed)
+    read_last_response(std::mem::take(object), parsed)
 }
 
 /// The fields that locate an event in the response, separated by spaces. They add nothing to the order of the events.
 const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index obfuscation";
 
-fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent::default();
-    let kind = fields::string(&mut object, "type")?.unwrap_or_default();
-    fields::any(&mut object, "sequence_number");
+fn read_event(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    let kind = fields::string(object, "type")?.unwrap_or_default();
+    fields::any(object, "sequence_number");
     match kind.as_str() {
         "response.created" => {
             parsed.begins = true;
-            let response = fields::object(&mut object, "response")?.unwrap_or_default();
-            read_metadata(response, &mut parsed)?;
+            let response = fields::object(object, "response")?.unwrap_or_default();
+            read_metadata(response, parsed)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            parsed =
-                ObjectContent::from_events(answer_event(fields::string(&mut object, "delta")?));
+            parsed.event(0, answer_event(fields::string(object, "delta")?))
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            parsed =
-                ObjectContent::from_events(reasoning_event(fields::string(&mut object, "delta")?));
+            parsed.event(0, reasoning_event(fields::string(object, "delta")?))
         }
         "response.output_item.added" => {
-            let item = fields::object(&mut object, "item")?.unwrap_or_default();
-            read_added_item(item, &mut parsed)?;
+            let item = fields::object(object, "item")?.unwrap_or_default();
+            read_added_item(item, parsed)?;
         }
         "response.function_call_arguments.delta"
         | "response.custom_tool_call_input.delta"
         | "response.mcp_call_arguments.delta" => {
             let call = CallPiece {
-                key: fields::string(&mut object, "item_id")?.unwrap_or_default(),
-                arguments: fields::string(&mut object, "delta")?.unwrap_or_default(),
+                key: fields::string(object, "item_id")?.unwrap_or_default(),
+                arguments: fields::string(object, "delta")?.unwrap_or_default(),
                 ..CallPiece::default()
             };
             parsed.call(0, call);
@@ -94,26 +82,22 @@ fn read_event(mut object: Object) -> Result<ObjectContent, WireFault> {
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
-            let key = fields::string(&mut object, "item_id")?.unwrap_or_default();
+            let key = fields::string(object, "item_id")?.unwrap_or_default();
             parsed.parts.push((0, ObjectPart::Over(key)));
-            return Ok(parsed);
+            object.clear();
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
-            let mut response = fields::object(&mut object, "response")?.unwrap_or_default();
+            let mut response = fields::object(object, "response")?.unwrap_or_default();
             // The deltas had this text already.
             fields::any(&mut response, "output");
-            read_last_response(response, &mut parsed)?;
+            read_last_response(response, parsed)?;
         }
-        "error" => parsed = ObjectContent::from_events([failure_event()]),
-        _ if is_repetition(&kind) => return Ok(parsed),
-        _ => {
-            parsed.left("", object);
-            return Ok(parsed);
-        }
+        "error" => parsed.event(0, Some(failure_event())),
+        _ if is_repetition(&kind) => object.clear(),
+        _ => return Ok(()),
     }
-    fields::away(&mut object, LOCATION_FIELDS);
-    parsed.left("", object);
-    Ok(parsed)
+    fields::away(object, LOCATION_FIELDS);
+    Ok(())
 }
 
 /// Returns whether events of this type only repeat content of other events.
@@ -128,7 +112,7 @@ fn is_repetition(kind: &str) -> bool {
 }
 
 /// Reads the response object in the last event.
-fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> WireResult {
     let status = fields::string(&mut response, "status")?;
     let details = fields::object(&mut response, "incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
@@ -145,7 +129,7 @@ fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> Resul
 }
 
 /// Reads the metadata of a response at its beginning or end. Its settings are dropped, because they repeat the request.
-fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> WireResult {
     parsed.response = fields::label(&mut response, "id");
     parsed.model = fields::label(&mut response, "model");
     parsed.tokens = response.get("usage").and_then(read_tokens);
@@ -162,7 +146,7 @@ fn read_tokens(usage: &Value) -> Option<TokenCounts> {
 }
 
 /// Reads an output item at its start. Only calls are read, for their names.
-fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
     if matches!(
         read_type(&item),
         "function_call" | "custom_tool_call" | "mcp_call"
@@ -180,14 +164,13 @@ fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), W
 }
 
 /// Reads an output item of a response that was not streamed.
-fn read_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFault> {
+fn read_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
     match read_type(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {
                 for part in fields::list(&mut item, name)?.unwrap_or_default() {
                     let mut part = fields::as_object("output[].content[]", part)?;
-                    let text = fields::string(&mut part, "text")?;
-                    parsed.event(0, reasoning_event(text));
+                    parsed.event(0, reasoning_event(fields::string(&mut part, "text")?));
                 }
             }
         }
@@ -195,10 +178,8 @@ fn read_item(mut item: Object, parsed: &mut ObjectContent) -> Result<(), WireFau
             for part in fields::list(&mut item, "content")?.unwrap_or_default() {
                 let mut part = fields::as_object("output[].content[]", part)?;
                 fields::any(&mut part, "type");
-                let text = fields::string(&mut part, "text")?;
-                parsed.event(0, answer_event(text));
-                let refusal = fields::string(&mut part, "refusal")?;
-                parsed.event(0, answer_event(refusal));
+                parsed.event(0, answer_event(fields::string(&mut part, "text")?));
+                parsed.event(0, answer_event(fields::string(&mut part, "refusal")?));
                 parsed.left("output[].content[]", part);
             }
         }

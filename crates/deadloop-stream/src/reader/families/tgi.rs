@@ -11,7 +11,7 @@ use super::{Family, answer_event, failure_event, finish_event};
 use crate::fields::{self, Object};
 use crate::reader::content::{ObjectContent, TokenCounts};
 use crate::reasons::usual;
-use crate::wire::WireFault;
+use crate::wire::WireResult;
 
 /// The family of text-generation-inference.
 pub const ENTRY: Family = Family {
@@ -32,11 +32,10 @@ fn is_whole_response(object: &Object) -> bool {
     text && object.get("details").is_some_and(Value::is_object)
 }
 
-fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
-    let mut parsed = ObjectContent::default();
-    let piece = fields::object(&mut object, "token")?;
-    let text = fields::string(&mut object, "generated_text")?;
-    fields::any(&mut object, "index");
+fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
+    let piece = fields::object(object, "token")?;
+    let text = fields::string(object, "generated_text")?;
+    fields::any(object, "index");
     match piece {
         Some(mut token) => {
             let special = fields::any(&mut token, "special") == Some(Value::Bool(true));
@@ -51,21 +50,17 @@ fn read(mut object: Object) -> Result<ObjectContent, WireFault> {
             parsed.ends = true;
         }
     }
-    if let Some(mut details) = fields::object(&mut object, "details")? {
+    if let Some(mut details) = fields::object(object, "details")? {
         let all = fields::count(&mut details, "generated_tokens")?;
-        parsed.tokens = all.map(|all| TokenCounts {
-            all,
-            reasoning: None,
-        });
+        parsed.tokens = all.map(TokenCounts::without_reasoning);
         let reason = fields::string(&mut details, "finish_reason")?;
         parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
         parsed.ends = true;
         parsed.left("details", details);
     }
-    if let Some(error) = fields::any(&mut object, "error") {
+    if let Some(error) = fields::any(object, "error") {
         parsed.event(0, Some(failure_event()));
         parsed.keep("error", Some(error));
     }
-    parsed.left("", object);
-    Ok(parsed)
+    Ok(())
 }
