@@ -246,7 +246,9 @@ impl SentenceWriter<'_> {
             let (Constraint { metric, bound, .. }, per) = (limit, exposure(options.judge.unit));
             Some(if metric.is_wrong_rate() {
                 let default = self.default_word();
-                format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}.")
+                let is_sure = options.is_surely_over(&self.choices.all.held_out);
+                let unsure = ["", " (so few alarms prove nothing)"][usize::from(!is_sure)];
+                format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}{unsure}.")
             } else {
                 format!(" {who} breaks {}: its {} is {value}.", self.limit_named(limit), metric.name)
             })
@@ -270,11 +272,7 @@ impl SentenceWriter<'_> {
             options.is_within(&tally).then(figures)
         });
         let (ships, rate_limit) = (options.ships_grid, self.rate_limit());
-        let with = if ships {
-            ""
-        } else {
-            ", which ships only with --grid,"
-        };
+        let with = if ships { "" } else { " (only with --grid)" };
         let row_name = |rung: &Rung| {
             let name = rung.name(options.limited());
             format!("the row \"at most {name}\" below{with}")
@@ -288,7 +286,7 @@ impl SentenceWriter<'_> {
         let reached = best.as_ref().map_or(f64::NEG_INFINITY, |(_, of)| merit(of));
         let lost = |merit: f64| options.signed(Some(old)) - merit;
         let mut text = match best {
-            None => " No setting that was tried is within the limit, held out.".to_owned(),
+            None => " No setting that was tried is within the limit.".to_owned(),
             Some((name, figures)) => {
                 let points = in_points(lost(merit(&figures)), options.objective.point(old));
                 let cost = format!("{points:.1} points of {}", options.objective.name);
@@ -304,7 +302,7 @@ impl SentenceWriter<'_> {
         if let Some(rung) = fewest.filter(|rung| rung.held_out.wrong < advice.file.wrong) {
             let name = capital(&row_name(rung));
             let figures = self.instead(&rung.held_out, &advice.file);
-            text += &format!(" {name} is above the limit too, but costs little: it {figures}.");
+            text += &format!(" {name} is above the limit too, but costs less: it {figures}.");
         }
         text
     }
@@ -337,7 +335,7 @@ impl SentenceWriter<'_> {
         let rows = advice.limits.iter().map(|rung| &rung.held_out);
         let mut all = rows.chain([&advice.file, &advice.in_use]);
         all.any(|figures| figures.transient > 0).then(|| {
-            "A transient stop cuts a repetition that would have ended by itself, also one before a loop. The option --transient clean counts it as a wrong alarm.".to_owned()
+            "A transient stop cuts a repetition that would have ended by itself. Repetitions before a loop count too. The option --transient clean counts such a stop as a wrong alarm.".to_owned()
         })
     }
 
@@ -348,7 +346,7 @@ impl SentenceWriter<'_> {
             return None;
         }
         let mut text = format!(
-            "The choice leaves out {} in doubt: no person confirmed what the finder and good guards contradict (deadloop label --disputes lists them).",
+            "The choice leaves out {} in doubt: the finder and good guards contradict them, and no person confirmed them (deadloop label --disputes lists them).",
             several(n, "label")
         );
         let [new, old] = [&all.held_out, &all.in_use].map(|tally| self.options.merit(tally));
@@ -373,7 +371,7 @@ impl SentenceWriter<'_> {
             None => format!("{who} spares nothing: it stops no loop."),
             Some(share) if share > 0.0 => {
                 let share = format_loop_share(share, unit);
-                format!("At a loop rate below {share}, {runs} wastes more than it spares.")
+                format!("At a loop rate above {share}, {runs} spares more than it wastes.")
             }
             Some(_) => {
                 let never = self.chooser.tally_of_never(&self.chooser.evidence.all());
@@ -382,9 +380,10 @@ impl SentenceWriter<'_> {
                 let wasted = 2.0 * mean * poisson_upper(0, 0.05) / tally.clean().max(1) as f64;
                 let spared = tally.get(Count::Saved) as f64 / tally.loops().max(1) as f64;
                 let share = format_loop_share(wasted / (spared + wasted), unit);
+                let clean = format!("clean {}", response(unit));
                 format!(
-                    "{who} cuts no clean {} here. At a loop rate above {share}, it spares more than it wastes, with 95 % confidence.",
-                    response(unit)
+                    "{who} cuts none of {}. That proves, with 95 % confidence, that it spares more than it wastes at a loop rate above {share}. With more of them, it would prove more.",
+                    several(tally.clean(), &clean)
                 )
             }
         })

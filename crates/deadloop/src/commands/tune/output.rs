@@ -57,7 +57,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
         show::print(&show::fold(&format!("  {}", visible_lines(line))))?;
     }
     if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
-        show::print("  The exit code is 6, because --constraint gave the limit.")?;
+        show::print("  The exit code is 6: a limit of --constraint is not met.")?;
     }
     if !advice.to_do.is_empty() {
         show::print("\nWhat to do:")?;
@@ -338,7 +338,7 @@ fn limits(tuned: &TuneResult) -> String {
     format!(
         "{}\n{}\n{}",
         show::fold(&format!(
-            "What a limit on {} costs. The first row is settings.toml. Each other row is a limit, and the setting of the grids chosen for it. The figures of such a row are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times.",
+            "What a limit on {} costs. The first row is settings.toml. Each other row is the best setting of the grids under a limit. Its figures are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times. So one setting can have several rows.",
             options.limited().title_in(options.judge.unit)
         )),
         show::table_with(&titles, &rows, numbers),
@@ -369,7 +369,7 @@ fn lettered(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> 
     let named: Vec<NamedGuard> = in_use.chain(ready).collect();
     let mut cells: Vec<usize> = Vec::new();
     for rung in shown {
-        if rung.cell != tuned.choices.all.cell && !cells.contains(&rung.cell) {
+        if plan.plan.id(rung.cell) != tuned.choices.all.setting && !cells.contains(&rung.cell) {
             cells.push(rung.cell);
         }
     }

@@ -12,33 +12,35 @@ use crate::text::script::is_picture;
 const KINDS: usize = 14;
 /// The maximum number of different pictures of a stretch.
 const PICTURES: usize = 24;
-/// The length of the ring of the last characters, which holds the beginning of a unit.
-const RING: usize = UNIT_CHARS.next_power_of_two();
 
-/// The current stretch, and the ended ones.
+/// A search for stretches of few different characters.
 pub(in super::super) struct FewKinds {
     /// The minimum number of characters of a reported stretch.
     least: u64,
     seen: u64,
     /// The number of characters read before the last call of `take`.
     told: u64,
-    stretch: FewKindsStretch,
+    /// The number of characters before the current stretch.
+    start: u64,
+    /// The end of its first letter, digit or picture. 0 if there is none.
+    named: u64,
     class: KindClass,
-    /// The ASCII characters of the stretch, as bits, and its other characters.
+    /// The number of different characters of the stretch: the ASCII ones as bits, and the others.
+    kinds: usize,
     ascii: u128,
     others: Vec<char>,
-    /// The last characters, as a ring buffer.
-    last: [char; RING],
+    /// The first characters of the stretch.
+    unit: [char; UNIT_CHARS],
+    /// The last character.
+    last: char,
     ended: Vec<FewKindsStretch>,
 }
 
 /// A stretch of few different characters.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct FewKindsStretch {
     /// The number of characters before the stretch.
     pub(in super::super) start: u64,
-    /// The end of its first letter, digit or picture. 0 if there is none.
-    named: u64,
     /// The number of characters from which its facts are new.
     pub(in super::super) at: u64,
     /// The number of characters at its end.
@@ -62,91 +64,108 @@ impl FewKinds {
             least,
             seen: 0,
             told: 0,
-            stretch: FewKindsStretch::default(),
+            start: 0,
+            named: 0,
             class: KindClass::Others,
+            kinds: 0,
             ascii: 0,
             others: Vec::with_capacity(PICTURES),
-            last: ['\n'; RING],
+            unit: ['\n'; UNIT_CHARS],
+            last: '\n',
             ended: Vec::new(),
         }
     }
 
+    /// Reads text. A character that the stretch has already costs next to nothing, unless it stands twice.
     pub(in super::super) fn read(&mut self, text: &str) {
-        text.chars().for_each(|c| self.char(c));
+        for c in text.chars() {
+            if c != self.last && self.is_known_ascii(c) {
+                self.add(c);
+            } else {
+                self.read_new(c);
+            }
+        }
     }
 
     #[inline]
-    fn char(&mut self, c: char) {
-        let class = match c {
-            '0'..='9' => KindClass::Digits,
-            _ if !c.is_ascii() && is_picture(c) => KindClass::Pictures,
-            _ => KindClass::Others,
-        };
-        if c == '\n' {
-            // The stretch ends before the line end.
-            self.begin(KindClass::Others);
-            self.seen += 1;
-            self.last[self.seen as usize % RING] = c;
-            self.stretch.start = self.seen;
-            return;
-        }
-        let letter = c.is_alphabetic();
-        let before = self.last[self.seen as usize % RING];
-        let twice = c == before && class == KindClass::Others && !letter;
-        if class != self.class || twice || self.is_one_too_many(c) {
-            self.begin(class);
-        }
-        if c.is_ascii() {
-            self.ascii |= 1 << u32::from(c);
-        } else if !self.others.contains(&c) {
-            self.others.push(c);
+    fn is_known_ascii(&self, c: char) -> bool {
+        c.is_ascii() && self.ascii >> u32::from(c) & 1 != 0
+    }
+
+    /// Adds a character to the stretch.
+    #[inline]
+    fn add(&mut self, c: char) {
+        if let Some(place) = self.unit.get_mut((self.seen - self.start) as usize) {
+            *place = c;
         }
         self.seen += 1;
-        self.last[self.seen as usize % RING] = c;
-        if self.stretch.named == 0 && (letter || class != KindClass::Others) {
-            self.stretch.named = self.seen;
+        self.last = c;
+    }
+
+    /// Reads a character that may be new, or stand twice.
+    fn read_new(&mut self, c: char) {
+        if c == '\n' {
+            self.begin(KindClass::Others);
+            self.add(c);
+            self.start = self.seen;
+            return;
         }
-        if self.seen - self.stretch.start == self.least.min(UNIT_CHARS as u64) {
-            let unit = self.stretch.start + 1..=self.seen;
-            self.stretch.unit = unit.map(|at| self.last[at as usize % RING]).collect();
+        let class = match c {
+            '0'..='9' => KindClass::Digits,
+            _ if is_picture(c) => KindClass::Pictures,
+            _ => KindClass::Others,
+        };
+        let letter = c.is_alphabetic();
+        let is_bare = class == KindClass::Others && !letter;
+        if class != self.class || is_bare && c == self.last {
+            self.begin(class);
+        }
+        if !self.is_known_ascii(c) && !self.others.contains(&c) {
+            self.add_kind(c, class);
+        }
+        self.add(c);
+        if self.named == 0 && !is_bare {
+            self.named = self.seen;
         }
     }
 
-    /// Returns whether a character is new in a stretch that has as many different ones as it may.
-    #[inline]
-    fn is_one_too_many(&self, c: char) -> bool {
-        let known = if c.is_ascii() {
-            self.ascii >> u32::from(c) & 1 != 0
-        } else {
-            self.others.contains(&c)
-        };
-        let most = match self.class {
+    /// Adds a new kind to the stretch, or begins the next one with it if there are as many as there may be.
+    fn add_kind(&mut self, c: char, class: KindClass) {
+        let most = match class {
             KindClass::Pictures => PICTURES,
             _ => KINDS,
         };
-        !known && self.ascii.count_ones() as usize + self.others.len() >= most
+        if self.kinds == most {
+            self.begin(class);
+        }
+        self.kinds += 1;
+        if c.is_ascii() {
+            self.ascii |= 1 << u32::from(c);
+        } else {
+            self.others.push(c);
+        }
     }
 
     /// Begins a stretch with the next character.
     fn begin(&mut self, class: KindClass) {
         self.ended.extend(self.current());
-        self.stretch = FewKindsStretch {
-            start: self.seen,
-            ..FewKindsStretch::default()
-        };
-        (self.class, self.ascii) = (class, 0);
+        (self.start, self.named, self.class) = (self.seen, 0, class);
+        (self.kinds, self.ascii) = (0, 0);
         self.others.clear();
     }
 
     /// Returns the current stretch, if it is long enough since stretches were last taken.
+    #[inline]
     fn current(&self) -> Option<FewKindsStretch> {
-        let (stretch, until) = (&self.stretch, self.seen);
-        let first = stretch.named.max(stretch.start + self.least);
+        let until = self.seen;
+        let first = self.named.max(self.start + self.least);
         let at = first.max(self.told + 1);
-        (stretch.named > 0 && at <= until).then(|| FewKindsStretch {
+        let length = self.least.min(UNIT_CHARS as u64) as usize;
+        (self.named > 0 && at <= until).then(|| FewKindsStretch {
+            start: self.start,
             at,
             until,
-            ..stretch.clone()
+            unit: self.unit[..length].iter().collect(),
         })
     }
 
