@@ -246,9 +246,7 @@ impl SentenceWriter<'_> {
             let (Constraint { metric, bound, .. }, per) = (limit, exposure(options.judge.unit));
             Some(if metric.is_wrong_rate() {
                 let default = self.default_word();
-                let is_sure = options.is_surely_over(&self.choices.all.held_out);
-                let unsure = ["", " (so few alarms prove nothing)"][usize::from(!is_sure)];
-                format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}{unsure}.")
+                format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}.")
             } else {
                 format!(" {who} breaks {}: its {} is {value}.", self.limit_named(limit), metric.name)
             })

@@ -140,7 +140,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let place = Place::new();
     let assumed = tuned(&place, STARTER, "document", "assumed", "--split dev");
     ships(&assumed, "the recommended guard", "document");
-    let words = " wrong alarms per million chars, above the default limit of 1 (so few alarms prove nothing).";
+    let words = " wrong alarms per million chars, above the default limit of 1.";
     has(text(&assumed, "reason"), words);
     let limit = "--split dev --constraint fa_per_mchar<=1";
     let given = tuned(&place, STARTER, "document", "given", limit);
@@ -148,7 +148,7 @@ fn of_the_ready_guards_the_best_within_the_limits_ships() {
     let reason = text(&given, "reason");
     has(
         reason,
-        " settings.toml makes 2.68 wrong alarms per million chars, above the limit of 1 (so few alarms prove nothing).",
+        " settings.toml makes 2.68 wrong alarms per million chars, above the limit of 1.",
     );
     has(
         reason,
