@@ -245,7 +245,7 @@ fn a_limit_costs_held_out_figures() {
     let (zero, one) = (row("0"), row("1"));
     assert_eq!(
         [&zero, &one].map(|row| row["in settings.toml?"].as_str()),
-        ["no: not shown to be better", "yes"]
+        ["no: not proven better", "yes"]
     );
     assert!(zero["setting"].starts_with("in use (document)"), "{zero:?}");
     let at = data

@@ -13,7 +13,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "latency",
     title: "How soon after its onset a loop is found",
     reading: "The line's height at N is the share of all loops found within N chars of their onset; misses stay \
-              in the denominator, so that each line ends at its recall. Measured on all of the transcripts, those the choice was made on included.",
+              in the denominator, so that each line ends at its recall. The figures are in-sample.",
     draw,
 };
 

@@ -15,10 +15,9 @@ use std::collections::BTreeMap;
 pub(super) static ENTRY: ChartEntry = ChartEntry {
     name: "operating",
     title: "Every setting",
-    reading: "Each dot is a setting that was replayed, of equal ones the best: higher is better, further left cuts less \
-              healthy output. On the strip at the left are the settings without a wrong alarm, side by side where they are \
-              equally high. The line is the best of all settings with at most that many wrong alarms per million clean chars. \
-              All figures here are in-sample, on all transcripts; held-out ones are at the top of the page and in the tables.",
+    reading: "Each dot is a setting: higher is better, further left cuts less healthy output. The strip at the left has the \
+              settings without a wrong alarm. The line is the best of all settings with at most that many wrong alarms per \
+              million clean chars. Figures are in-sample; held-out ones are in the tables.",
     draw,
 };
 

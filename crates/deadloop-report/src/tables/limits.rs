@@ -22,10 +22,9 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
     let columns = std::iter::once(first).chain(figures).chain(last);
     let rows = advice.limits.iter().map(|rung| row(data, rung, limited));
     let whole = file(data, [&advice.file, &advice.in_sample]);
-    let note = "First the file as it is, then for each limit the setting of the grids chosen for it. The figures are held out: each fold \
-                is scored with the setting chosen on the other folds. Below them are the in-sample figures of the row's setting on all \
-                transcripts. A row is in settings.toml if it is shown, with 80 % confidence each, to be better than the best guard that is ready or \
-                in use, and within the limit.";
+    let note = "First the file as it is, then for each limit the best setting of the grids, held out: each fold is scored with the \
+                setting chosen on the others. Below are the in-sample figures. A row is in settings.toml if it is shown, with 80 % \
+                confidence, to be better than the best other guard, and within the limit.";
     let rows = std::iter::once(whole).chain(rows).collect();
     PageTable::new("What a limit costs", note, columns.collect(), rows)
 }

@@ -190,8 +190,8 @@ impl<'a> GridSearch<'a> {
         match trial.by {
             None if !self.sample.is_enough() => "too few loops",
             None if !options.meets_others(&trial.tally) => "breaks another limit",
-            None if trial.test.lo <= 0.0 => "not shown to be better",
-            None => "better, but not shown to be within the limit",
+            None if trial.test.lo <= 0.0 => "not proven better",
+            None => "better, but not proven within the limit",
             _ if at_most > self.top() => "better, but above the limit",
             _ if !options.ships_grid => "better, but grids ship only with --grid",
             _ => "",

@@ -431,7 +431,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
             format!("{name} is {is} than {against}: {tested}")
         }
         _ if choice.source != Provenance::All => {
-            format!("{tried} is shown to be better than {against}")
+            format!("{tried} proves better than {against}")
         }
         _ if loops < MODEL_LOOPS => {
             let loops = several(loops, "loop");
