@@ -74,8 +74,8 @@ fn figures_note(data: &ReportData) -> String {
         "of the file, as measured: none of its settings was chosen on these transcripts"
     };
     format!(
-        "Figures of the setting in use → {file}. “All models” is the whole file, each model under its own setting; its name is that of every \
-         model without a table of its own. The test in “why” counts each text once and leaves out labels in doubt."
+        "Figures of the setting in use → {file}. “All models” is the whole file, each model under its own setting. \
+         The test in “why” counts each text once and leaves out labels in doubt."
     )
 }
 

@@ -42,7 +42,7 @@ pub(super) fn settings_table(data: &ReportData) -> Option<PageTable> {
         .collect();
     let by = data.leading_by();
     let note = format!(
-        "All models together; the one in use, that of settings.toml or the best one, then those with {by} first, then no guard at all (never). A \
+        "All models together; the one in use, that of settings.toml or the best one, then those with {by} first, then no guard (never). A \
          loop is found, stopped in an earlier repetition, which ends by itself, or missed. All figures are in-sample."
     );
     PageTable::new(

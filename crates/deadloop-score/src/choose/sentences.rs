@@ -333,7 +333,7 @@ impl SentenceWriter<'_> {
         let rows = advice.limits.iter().map(|rung| &rung.held_out);
         let mut all = rows.chain([&advice.file, &advice.in_use]);
         all.any(|figures| figures.transient > 0).then(|| {
-            "A transient stop cuts a repetition that would have ended by itself. Repetitions before a loop count too. The option --transient clean counts such a stop as a wrong alarm.".to_owned()
+            "A transient stop cuts a repetition that would have ended by itself, perhaps before a loop. With --transient clean it is a wrong alarm.".to_owned()
         })
     }
 
