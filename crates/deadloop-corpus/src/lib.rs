@@ -13,7 +13,7 @@
 //! decodes one record and may run on any thread. This crate does not interpret labels: [`Entry::labels`] is only passed
 //! along.
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod files;

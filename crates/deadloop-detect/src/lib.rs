@@ -13,7 +13,7 @@
 //! | whether a run's prompt still fits | [`Context`] |
 //! | the parts for a harness: meters, rules, the registry of detectors, parameters | [`harness`] |
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod calls;

@@ -23,7 +23,7 @@
 //! one read are buffered, so a slow client slows its server down (backpressure of TCP). TLS is
 //! used only towards the server. For clients, another program can add it.
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod exchange;

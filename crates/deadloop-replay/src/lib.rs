@@ -14,7 +14,7 @@
 //!
 //! This crate has no type for labels: only `deadloop-score` reads them.
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod arrivals;

@@ -22,7 +22,7 @@
 //! | `numbers` | formats of numbers |
 //! | `write` | the files of a report |
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod charts;

@@ -36,7 +36,7 @@
 //! # Ok::<(), deadloop_run::Failure>(())
 //! ```
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 #[macro_use]

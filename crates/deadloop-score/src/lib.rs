@@ -18,7 +18,7 @@
 //!
 //! The crate is single-threaded.
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod budget;

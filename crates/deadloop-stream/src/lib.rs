@@ -14,7 +14,7 @@
 //! | recorded events, and their conversion for detectors | [`RecordedEvent`], [`stream`] |
 //! | parsers of each API's objects, for readers of recordings | [`reader`], [`fields`], [`wire`] |
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod calls;

@@ -11,7 +11,7 @@
 //!
 //! No other crate depends on polars. This crate handles no paths, but reads and writes files opened by its callers.
 
-// These macros panic where nobody reads any more.
+// These macros panic if the reader of the output is gone.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod csv;

@@ -179,24 +179,18 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
         reading.known = before.sources.clone();
     }
     let import = Import::new(&files, reading).map_err(|e| Code::Usage.error(e))?;
-    // One bad file of many must not stop the import of a folder. A file named by the user must be whole, and so must a
-    // corpus in a folder.
-    let folders = auto || files.iter().all(|path| path.is_dir());
-    let usual = if folders { OnBad::Skip } else { OnBad::Fail };
-    let strict_folders = import.corpora().map(|(folder, _)| folder.to_path_buf());
-    let strict_folders = strict_folders
-        .filter(|_| options.on_bad.is_none() && !auto)
-        .collect();
+    let folders = import.corpora().map(|(folder, _)| folder.to_path_buf());
+    let folders = folders.filter(|_| options.on_bad.is_none() && !auto);
     let writer = target
         .as_ref()
         .map(|target| target.transcript_writer(before.is_some()));
     let (carried, label_problems) = CarriedFiles::read(&import);
     let state = ImportState {
-        on_bad: options.on_bad.unwrap_or(usual),
+        on_bad: options.on_bad.unwrap_or(default_on_bad(&files, auto)),
         writer: writer.transpose()?,
         rejected: target.as_ref().map(ImportTarget::rejected_lines),
         carried,
-        strict_folders,
+        strict_folders: folders.collect(),
         ..ImportState::default()
     };
     let mut answer = ImportAnswer {
@@ -220,14 +214,23 @@ pub fn import(options: &ImportRunOptions, host: &dyn Host) -> RunResult<ImportAn
             answer.end = ImportEnd::Unchanged(out.to_path_buf());
         }
         _ if none => {
-            let what = "no transcript was found in the input";
-            let what = format!("{what}\n{}", answer.summary(None));
+            let summary = answer.summary(None);
+            let what = format!("no transcript was found in the input\n{summary}");
             return Err(Code::NothingSelected.error(what));
         }
         (Some(target), _, before) => answer.complete(target, before, (options, &files), host)?,
         (None, ..) => {}
     }
     Ok(answer)
+}
+
+/// Returns how bad files are handled if the user does not say it.
+///
+/// One bad file of many must not stop the import of a folder. A file named by the user must be whole, and so must a corpus
+/// in a folder.
+fn default_on_bad(files: &[PathBuf], auto: bool) -> OnBad {
+    let folders = auto || files.iter().all(|path| path.is_dir());
+    [OnBad::Fail, OnBad::Skip][usize::from(folders)]
 }
 
 /// Returns the recordings to read: those of the agents on this machine if `auto`, else the named files.

@@ -35,9 +35,9 @@ const FILE: &str = "settings.toml";
 /// Adds the sentences to the choices.
 pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample: &Sample) {
     let options = chooser.options;
-    choices.all.reason = reason_of(&choices.all, &options.in_use_is, options);
+    choices.all.reason = reason_for(&choices.all, &options.in_use_is, options);
     for model in &mut choices.models {
-        model.reason = reason_of(model, &choices.all.name, options);
+        model.reason = reason_for(model, &choices.all.name, options);
     }
     let (is_shipped, in_use) = (choices.advice.verdict == Ruling::Ship, &*options.in_use_is);
     let writer = SentenceWriter {
@@ -48,16 +48,17 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         runs: if is_shipped { FILE } else { in_use },
     };
     let (held_out, unit) = (&choices.all.held_out, options.judge.unit);
+    let limit = || writer.over_limit_sentence() + &writer.cost_of_limit_sentence();
     let reason = match choices.advice.verdict {
-        Ruling::Ship => writer.shipped() + &writer.over_limit() + &writer.cost_of_limit(),
-        Ruling::Keep => writer.kept() + &writer.over_limit() + &writer.cost_of_limit(),
-        Ruling::Collect => writer.lacking(),
+        Ruling::Ship => writer.ship_sentence() + &limit(),
+        Ruling::Keep => writer.keep_sentence() + &limit(),
+        Ruling::Collect => writer.collect_sentence(),
     };
     let more = [
-        writer.transient_stops(),
-        writer.doubts(),
-        writer.pays(),
-        writer.without_grid(),
+        writer.transient_stops_sentence(),
+        writer.doubted_labels_sentence(),
+        writer.break_even_sentence(),
+        writer.no_grid_sentence(),
         sentences::spared(writer.runs, held_out, &options.worth, unit),
     ];
     choices.advice.more = more.into_iter().flatten().collect();
@@ -77,7 +78,7 @@ struct SentenceWriter<'a> {
 impl SentenceWriter<'_> {
     /// Compares two settings on all labels: `saves 84.1 % of the looping text instead of 60.2 %, wrong alarms fall from
     /// 31 to 13, and transient stops rise from 2 to 55`.
-    fn instead(&self, new: &Figures, old: &Figures) -> String {
+    fn describe_change(&self, new: &Figures, old: &Figures) -> String {
         let objective = self.options.objective;
         let [value, before] = [new, old].map(|of| format_value(objective, of.objective));
         let text = self.options.judge.unit.name().replace("chars", "text");
@@ -102,7 +103,7 @@ impl SentenceWriter<'_> {
         format!("{still}{does}{instead}, wrong alarms {wrong}, and transient stops {transient}")
     }
 
-    fn shipped(&self) -> String {
+    fn ship_sentence(&self) -> String {
         let (choices, advice) = (self.choices, &self.choices.advice);
         let of_folds = if advice.by_folds { "held out, " } else { "" };
         let models = choices.models.iter();
@@ -119,20 +120,20 @@ impl SentenceWriter<'_> {
             (Some(_), Some(own)) => format!("{all}, and {own}"),
             (None, own) => own.unwrap_or_default() + &format!(", and keep {in_use} for all others"),
         };
-        let figures = self.instead(&advice.file, &advice.in_use);
+        let figures = self.describe_change(&advice.file, &advice.in_use);
         format!("Ship {what}: {of_folds}{it} {figures}.")
     }
 
-    fn kept(&self) -> String {
+    fn keep_sentence(&self) -> String {
         let (advice, options) = (&self.choices.advice, self.options);
-        let (limits, now) = (self.limits_named(), &advice.in_use_is);
+        let (limits, now) = (self.name_limits(), &advice.in_use_is);
         let merit = |rung: &&Rung| options.signed(rung.held_out.objective);
         let better = |rung: &&Rung| {
             let old = advice.in_use.objective;
             old.is_some_and(|x| merit(rung) - options.signed(old) > options.objective.point(x))
         };
         let better = || advice.limits.iter().filter(better);
-        let figures = |rung: &Rung| self.instead(&rung.held_out, &advice.in_use);
+        let figures = |rung: &Rung| self.describe_change(&rung.held_out, &advice.in_use);
         if !options.ships_grid {
             // Only a rung that would ship is a hint. Ties go to the laxest.
             let would = better().filter(|rung| rung.ships.is_some() && self.is_within(rung));
@@ -183,7 +184,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Lists the missing labels and the facts known without them.
-    fn lacking(&self) -> String {
+    fn collect_sentence(&self) -> String {
         let tally = &self.choices.all.in_use;
         let all = tally.loops();
         let labelled = all + tally.clean() + tally.transient();
@@ -206,15 +207,15 @@ impl SentenceWriter<'_> {
                 several(self.sample.loop_groups, "group")
             ),
         };
-        let known = self.known_without_loops();
-        let known = known.unwrap_or_else(|| self.cost_of_limit());
-        let over = self.over_limit();
+        let known = self.compare_without_loops();
+        let known = known.unwrap_or_else(|| self.cost_of_limit_sentence());
+        let over = self.over_limit_sentence();
         format!("Collect labelled loops: {lacks}.{over}{known}")
     }
 
     /// Compares wrong alarms if there are too few loops: `It makes 24 wrong alarms, and 3 transient stops. The recommended
     /// guard makes 2 wrong alarms, and 3 transient stops. It takes more loops to tell what the recommended guard misses.`
-    fn known_without_loops(&self) -> Option<String> {
+    fn compare_without_loops(&self) -> Option<String> {
         let every = self.chooser.evidence.all();
         let guards = self.options.ready.iter();
         let guards =
@@ -238,7 +239,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Reports the limits that the file breaks by estimate.
-    fn over_limit(&self) -> String {
+    fn over_limit_sentence(&self) -> String {
         let (options, who) = (self.options, capital(self.runs));
         let broken = options.constraints.iter().filter_map(|limit| {
             let (value, met) = limit.estimate(&self.choices.all.held_out, &options.worth);
@@ -248,7 +249,7 @@ impl SentenceWriter<'_> {
                 let default = self.default_word();
                 format!(" {who} makes {value} wrong alarms per {per}, above the {default}limit of {bound}.")
             } else {
-                format!(" {who} breaks {}: its {} is {value}.", self.limit_named(limit), metric.name)
+                format!(" {who} breaks {}: its {} is {value}.", self.name_limit(limit), metric.name)
             })
         });
         let broken = broken.filter(|_| self.choices.advice.over_limit);
@@ -257,7 +258,7 @@ impl SentenceWriter<'_> {
 
     /// Names the setting within the limits that costs least: a ready guard, or a row of what a limit costs. Empty if the file
     /// is within them.
-    fn cost_of_limit(&self) -> String {
+    fn cost_of_limit_sentence(&self) -> String {
         let (options, advice) = (self.options, &self.choices.advice);
         let Some(old) = advice.file.objective.filter(|_| advice.over_limit) else {
             return String::new();
@@ -289,7 +290,7 @@ impl SentenceWriter<'_> {
                 let points = in_points(lost(merit(&figures)), options.objective.point(old));
                 let cost = format!("{points:.1} points of {}", options.objective.name);
                 let cost = if points < 0.05 { "nothing" } else { &cost };
-                let figures = self.instead(&figures, &advice.file);
+                let figures = self.describe_change(&figures, &advice.file);
                 format!(" To stay within the limit costs {cost}: {name} {figures}.")
             }
         };
@@ -299,21 +300,21 @@ impl SentenceWriter<'_> {
         let fewest = cheaper.min_by_key(|rung| rung.held_out.wrong);
         if let Some(rung) = fewest.filter(|rung| rung.held_out.wrong < advice.file.wrong) {
             let name = capital(&row_name(rung));
-            let figures = self.instead(&rung.held_out, &advice.file);
+            let figures = self.describe_change(&rung.held_out, &advice.file);
             text += &format!(" {name} is above the limit too, but costs less: it {figures}.");
         }
         text
     }
 
     /// Names the limits.
-    fn limits_named(&self) -> String {
+    fn name_limits(&self) -> String {
         let limits = self.options.constraints.iter();
-        let limits = limits.map(|limit| self.limit_named(limit));
+        let limits = limits.map(|limit| self.name_limit(limit));
         limits.collect::<Vec<String>>().join(" and ")
     }
 
     /// Names a limit: `the default limit of 1 wrong alarm per million chars`.
-    fn limit_named(&self, limit: &Constraint) -> String {
+    fn name_limit(&self, limit: &Constraint) -> String {
         let default = self.default_word();
         if !limit.at_most || !limit.metric.is_wrong_rate() {
             return format!("the {default}limit {limit}");
@@ -328,7 +329,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Explains transient stops, if there are any.
-    fn transient_stops(&self) -> Option<String> {
+    fn transient_stops_sentence(&self) -> Option<String> {
         let advice = &self.choices.advice;
         let rows = advice.limits.iter().map(|rung| &rung.held_out);
         let mut all = rows.chain([&advice.file, &advice.in_use]);
@@ -338,7 +339,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Reports the labels in doubt, and whether they reverse the comparison.
-    fn doubts(&self) -> Option<String> {
+    fn doubted_labels_sentence(&self) -> Option<String> {
         let (all, n) = (&self.choices.all, self.choices.advice.doubted);
         if n == 0 {
             return None;
@@ -358,7 +359,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Reports the share of loops above which the guard pays for itself.
-    fn pays(&self) -> Option<String> {
+    fn break_even_sentence(&self) -> Option<String> {
         let (options, unit) = (self.options, self.options.judge.unit);
         let tally = &self.choices.all.held_out;
         if tally.loops() == 0 || tally.clean() == 0 {
@@ -388,7 +389,7 @@ impl SentenceWriter<'_> {
     }
 
     /// Explains why no setting of the grid ships: healthy text is missing, or none is better. `None` if one ships, or none may.
-    fn without_grid(&self) -> Option<String> {
+    fn no_grid_sentence(&self) -> Option<String> {
         let (choices, options) = (self.choices, self.options);
         let mut all = choices.models.iter().chain([&choices.all]);
         if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
@@ -399,7 +400,7 @@ impl SentenceWriter<'_> {
         let Some(times) = text_lacking(self.chooser, self.sample, &now) else {
             let is_shipped = choices.advice.verdict == Ruling::Ship;
             return is_shipped.then(|| {
-                let limits = self.limits_named();
+                let limits = self.name_limits();
                 format!(
                     "No setting of the grid is shown to be better within {limits} (80 % confidence)."
                 )
@@ -410,7 +411,7 @@ impl SentenceWriter<'_> {
         let mut rungs = choices.advice.limits.iter();
         let is_better = rungs.any(|rung| merit(&rung.held_out) > shipped);
         let limit = options.limit().filter(|_| is_better)?;
-        let limit = self.limit_named(limit);
+        let limit = self.name_limit(limit);
         Some(format!(
             "No setting of the grid ships: to show that one is within {limit} takes {times:.1} times as much healthy text."
         ))
@@ -418,7 +419,7 @@ impl SentenceWriter<'_> {
 }
 
 /// Gives the reason for the setting of one model, or of all.
-fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
+fn reason_for(choice: &Choice, against: &str, options: &ChooseOptions) -> String {
     let tried = if options.ships_grid {
         "nothing that was tried"
     } else {
@@ -427,7 +428,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
     let loops = choice.in_use.loops();
     match (choice.ships, &choice.test) {
         (Some(by), Some(test)) => {
-            let (name, is, tested) = (&choice.name, by.name(), tested(test, options));
+            let (name, is, tested) = (&choice.name, by.name(), describe_test(test, options));
             format!("{name} is {is} than {against}: {tested}")
         }
         _ if choice.source != Provenance::All => {
@@ -442,7 +443,7 @@ fn reason_of(choice: &Choice, against: &str, options: &ChooseOptions) -> String 
 }
 
 /// Formats a test on the transcripts of the choice: `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`.
-fn tested(test: &PairedTest, options: &ChooseOptions) -> String {
+fn describe_test(test: &PairedTest, options: &ChooseOptions) -> String {
     let points = test.difference.map(|difference| {
         // Adding 0 turns -0 into 0.
         let [x, lo, hi] = [difference, test.lo, test.hi].map(|x| test.in_points(x) + 0.0);

@@ -30,9 +30,9 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
         return print_plan(args, &tuning, &plan);
     }
     let request = args.request(&host, plan.text.clone(), &tuning)?;
-    let next = |choices: &Choices, is_live| output::next(choices, is_live, args);
+    let next = |choices: &Choices, is_live| output::next_commands(choices, is_live, args);
     let done = tune(&request, &tuning, plan, next)?.answer(&request, |tuned| {
-        let summary = output::summary(&tuned, args, global)?;
+        let summary = output::print_all(&tuned, args, global)?;
         tell_csv_limit(args.output.folder.csv, &tuned.scored, &host);
         let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
         let TuneResult { mut done, .. } = tuned;

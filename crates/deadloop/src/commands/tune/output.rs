@@ -23,7 +23,7 @@ const ROWS: usize = 12;
 
 /// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
 /// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
-pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
+pub(super) fn next_commands(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
     let replayed = args.select.to_command_line() + &args.judge.to_command_line();
     match choices.advice.verdict {
         Ruling::Ship => {
@@ -44,14 +44,14 @@ pub(super) fn next(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<Str
 }
 
 /// Prints the verdict and the tables. Returns the summary for `--json`.
-pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -> Outcome<Value> {
+pub(super) fn print_all(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -> Outcome<Value> {
     let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
-    let summary = json(tuned, args);
+    let summary = json_summary(tuned, args);
     if global.json || global.quiet {
         return Ok(summary);
     }
-    show::print_styled(&verdict(advice))?;
+    show::print_styled(&format_verdict(advice))?;
     let changes = list_changes(advice);
     for line in advice.more.iter().chain(&changes) {
         show::print(&show::fold(&format!("  {}", visible_lines(line))))?;
@@ -66,17 +66,17 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
         let line = fill_paths(line, args);
         show::print(&show::fold(&format!("  {}", visible_lines(&line))))?;
     }
-    show::print(&format!("\n{}", show::fold(&totals(choices, options))))?;
-    show::print(&table(choices, options))?;
-    show::print(&show::fold(&legend(options)))?;
+    show::print(&format!("\n{}", format_totals(choices, options)))?;
+    show::print(&format_sides(choices, options))?;
+    show::print(&format_legend(options))?;
     if choices.models.len() > 1 {
-        show::print(&format!("\n{}", models(choices, options, args)))?;
+        show::print(&format!("\n{}", format_models(choices, options, args)))?;
     }
     if !advice.limits.is_empty() {
-        show::print(&format!("\n{}", limits(tuned)))?;
+        show::print(&format!("\n{}", format_limits(tuned)))?;
     }
-    if args.grid.is_some() && !advice.saved_at_1.is_empty() {
-        show::print(&format!("\n{}", saved_at_1(&advice.saved_at_1, options)))?;
+    if options.ships_grid && !advice.saved_at_1.is_empty() {
+        show::print(&format!("\n{}", format_means(&advice.saved_at_1, options)))?;
     }
     show::print(&format!(
         "\nsettings: {}",
@@ -89,7 +89,7 @@ pub(super) fn summary(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -
     Ok(summary)
 }
 
-fn json(tuned: &TuneResult, args: &TuneArgs) -> Value {
+fn json_summary(tuned: &TuneResult, args: &TuneArgs) -> Value {
     let advice = &tuned.choices.advice;
     let mut value = json!(advice);
     if let Value::Object(map) = &mut value {
@@ -124,7 +124,7 @@ fn fill_paths(next: &str, args: &TuneArgs) -> String {
 }
 
 /// Formats the verdict in its colour, then the sentence.
-fn verdict(advice: &Advice) -> String {
+fn format_verdict(advice: &Advice) -> String {
     let colour = match advice.verdict {
         Ruling::Ship => AnsiColor::Green,
         Ruling::Collect => AnsiColor::Yellow,
@@ -144,7 +144,7 @@ fn list_changes(advice: &Advice) -> Vec<String> {
 }
 
 /// Counts the transcripts that were judged, and names the limits.
-fn totals(choices: &Choices, options: &ChooseOptions) -> String {
+fn format_totals(choices: &Choices, options: &ChooseOptions) -> String {
     let all = &choices.all.in_use;
     let limits: Vec<String> = options
         .constraints
@@ -152,7 +152,7 @@ fn totals(choices: &Choices, options: &ChooseOptions) -> String {
         .map(ToString::to_string)
         .collect();
     let is_default = if options.given { "" } else { " (the default)" };
-    format!(
+    show::fold(&format!(
         "Judged on {} labelled {}s: {}, {} and {} clean. Limit: {}{is_default}.",
         show::count(all.loops() + all.transient() + all.clean()),
         response(options.judge.unit),
@@ -160,25 +160,21 @@ fn totals(choices: &Choices, options: &ChooseOptions) -> String {
         show::several(all.transient(), "transient repetition"),
         show::count(all.clean()),
         limits.join(", ")
-    )
+    ))
 }
 
 /// Explains the columns of figures.
-fn legend(options: &ChooseOptions) -> String {
-    let lines = columns(options).into_iter().map(|measure| {
+fn format_legend(options: &ChooseOptions) -> String {
+    let lines = shown_measures(options).into_iter().map(|measure| {
         let title = measure.title_in(options.judge.unit);
-        let decides = if measure == options.objective {
-            ", which decides"
-        } else {
-            ""
-        };
+        let decides = ["", ", which decides"][usize::from(measure == options.objective)];
         format!("{title}{decides}: {}", measure.meaning)
     });
-    lines.collect::<Vec<String>>().join("\n")
+    show::fold(&lines.collect::<Vec<String>>().join("\n"))
 }
 
 /// Formats the setting in use and the settings file, side by side.
-fn table(choices: &Choices, options: &ChooseOptions) -> String {
+fn format_sides(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
     let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
     if advice.verdict == Ruling::Ship {
@@ -190,11 +186,11 @@ fn table(choices: &Choices, options: &ChooseOptions) -> String {
             rows.push(("settings.toml".to_owned(), advice.file.clone()));
         }
     }
-    figures(&rows, "", options)
+    format_figures(&rows, "", options)
 }
 
 /// Formats the held-out figures of each model, in use and with its setting. Without a model of its own it is a sentence.
-fn models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String {
+fn format_models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String {
     let file = typed(args.out.join("choice.csv"));
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
@@ -234,11 +230,11 @@ fn models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String
             "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
         ));
     }
-    format!("{}{left}", figures(&rows, "model", options))
+    format!("{}{left}", format_figures(&rows, "model", options))
 }
 
 /// Returns the measures of a row, without repeats.
-fn columns(options: &ChooseOptions) -> Vec<Metric> {
+fn shown_measures(options: &ChooseOptions) -> Vec<Metric> {
     let mut columns: Vec<Metric> = Vec::new();
     let all: [Metric; 5] = [
         &ENDED,
@@ -256,7 +252,7 @@ fn columns(options: &ChooseOptions) -> Vec<Metric> {
 }
 
 /// Formats the cells of a row: measures, then wrong alarms and transient stops.
-fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
+fn format_cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
     let figure = |metric: &Metric| match () {
         () if *metric == options.objective => format_value(metric, run.objective),
         () if *metric == &ENDED => format_value(metric, run.ended),
@@ -264,15 +260,15 @@ fn cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
         () if *metric == &SAVED => format_value(metric, run.saved),
         () => format_value(metric, run.delay),
     };
-    let mut cells: Vec<String> = columns(options).iter().map(figure).collect();
+    let mut cells: Vec<String> = shown_measures(options).iter().map(figure).collect();
     let rate = format_value(wrong_rate(options.judge.unit), run.rate);
     cells.extend([show::count(run.wrong), rate, show::count(run.transient)]);
     cells
 }
 
-fn header(options: &ChooseOptions) -> Vec<String> {
+fn column_titles(options: &ChooseOptions) -> Vec<String> {
     let unit = options.judge.unit;
-    let mut header: Vec<String> = columns(options)
+    let mut header: Vec<String> = shown_measures(options)
         .iter()
         .map(|m| m.title_in(unit).into_owned())
         .collect();
@@ -281,31 +277,31 @@ fn header(options: &ChooseOptions) -> Vec<String> {
 }
 
 /// Formats a table with a row for each setting.
-fn figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
+fn format_figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
     let row = |(name, run): &(String, Figures)| {
         std::iter::once(name.clone())
-            .chain(cells(run, options))
+            .chain(format_cells(run, options))
             .collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     let header: Vec<String> = std::iter::once(first.to_owned())
-        .chain(header(options))
+        .chain(column_titles(options))
         .collect();
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     show::table(&header, &rows, 1)
 }
 
 /// Formats the cost of each limit: the rungs, held out.
-fn limits(tuned: &TuneResult) -> String {
+fn format_limits(tuned: &TuneResult) -> String {
     let (options, choices) = (&tuned.options, &tuned.choices);
     let all = &choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
-    let settings = lettered(tuned, shown);
+    let settings = assign_letters(tuned, shown);
     let row = |rung: &Rung| {
         let is_above = rung.breaks_its_limit(options.limited(), options.judge.unit);
         let mark = if is_above { " !" } else { "" };
         let mut row = vec![rung.name(options.limited()) + mark];
-        row.extend(cells(&rung.held_out, options));
+        row.extend(format_cells(&rung.held_out, options));
         let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
         row.push(
             known
@@ -315,11 +311,11 @@ fn limits(tuned: &TuneResult) -> String {
         row
     };
     let mut file = vec!["-".to_owned()];
-    file.extend(cells(&choices.advice.file, options));
+    file.extend(format_cells(&choices.advice.file, options));
     file.push("settings.toml".to_owned());
     let rows: Vec<Vec<String>> = std::iter::once(file).chain(shown.iter().map(row)).collect();
     let mut titles = vec!["at most".to_owned()];
-    titles.extend(header(options));
+    titles.extend(column_titles(options));
     titles.push("setting".to_owned());
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let numbers = 0..titles.len() - 1;
@@ -333,7 +329,7 @@ fn limits(tuned: &TuneResult) -> String {
         let more = show::several((all.len() - shown.len()) as u64, "more row");
         below.push(format!("{more} on the page"));
     }
-    below.extend(without_grid(tuned, shown));
+    below.extend(explain_grids(tuned, shown));
     let below: Vec<String> = below.iter().map(|line| show::fold(line)).collect();
     format!(
         "{}\n{}\n{}",
@@ -347,7 +343,7 @@ fn limits(tuned: &TuneResult) -> String {
 }
 
 /// Says how a setting of the grids can ship. `None` if the command already has a grid.
-fn without_grid(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
+fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
     let best = shown.iter().find(|rung| rung.ships.is_some());
     let detector = |rung: &Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
     let detector = best.or(shown.first()).map(detector)?;
@@ -357,7 +353,7 @@ fn without_grid(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
 }
 
 /// Returns each setting of the rows but that of the file once: its cell, a letter for it, and its name, which is long.
-fn lettered(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> {
+fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> {
     let plan = &tuned.plan;
     let guard = |name: &str, cell| NamedGuard {
         name: name.to_owned(),
@@ -380,7 +376,7 @@ fn lettered(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> 
 }
 
 /// Formats the held-out `saved_at_1` of each grid.
-fn saved_at_1(grids: &[SavedMean], options: &ChooseOptions) -> String {
+fn format_means(grids: &[SavedMean], options: &ChooseOptions) -> String {
     let row = |grid: &SavedMean| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));

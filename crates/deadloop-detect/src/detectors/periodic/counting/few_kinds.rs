@@ -121,7 +121,7 @@ impl FewKinds {
             self.begin(class);
         }
         if !self.is_known_ascii(c) && !self.others.contains(&c) {
-            self.add_kind(c, class);
+            self.add_kind(c);
         }
         self.add(c);
         if self.named == 0 && !is_bare {
@@ -130,13 +130,13 @@ impl FewKinds {
     }
 
     /// Adds a new kind to the stretch, or begins the next one with it if there are as many as there may be.
-    fn add_kind(&mut self, c: char, class: KindClass) {
-        let most = match class {
+    fn add_kind(&mut self, c: char) {
+        let most = match self.class {
             KindClass::Pictures => PICTURES,
             _ => KINDS,
         };
         if self.kinds == most {
-            self.begin(class);
+            self.begin(self.class);
         }
         self.kinds += 1;
         if c.is_ascii() {
