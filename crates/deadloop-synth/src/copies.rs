@@ -5,12 +5,12 @@ use super::label::is_primitive;
 use super::letters::{find_words, is_cjk_lang};
 use super::spec::{CorpusSpec, CountRange, DriftKind, SpecItem, range_or};
 use super::stock::{CleanReader, CleanText};
-use super::transcript::{DrawError, DrawResult};
+use super::transcript::{DrawFault, DrawResult};
 use super::units::cut_unit;
 use crate::planted_loops::{LoopPlan, Rng};
 use deadloop_detect::Kind;
 
-const NO_UNIT: DrawError = "no piece of clean text of the wanted period";
+const NO_UNIT: DrawFault = "no piece of clean text of the wanted period";
 
 /// Parameters of the loop in one transcript.
 pub(super) struct LoopRequest<'a> {

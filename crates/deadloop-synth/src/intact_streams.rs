@@ -2,7 +2,7 @@
 
 use super::spec::{Chunks, Faults, Form, SpecStreamKind};
 use super::stock::{CleanText, RealStream, TimedPiece};
-use super::transcript::{DrawError, DrawResult};
+use super::transcript::{DrawFault, DrawResult};
 use super::{Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
 
@@ -122,7 +122,7 @@ impl Synth<'_> {
 }
 
 /// The error if a transcript has no stream of the wanted kind.
-const NO_STREAM: DrawError = "no transcript with what is to be damaged";
+const NO_STREAM: DrawFault = "no transcript with what is to be damaged";
 
 impl RealStream {
     /// Returns whether the transcript has a stream of this kind.

@@ -7,14 +7,14 @@ use serde_json::json;
 use super::faults::{FaultRequest, FaultyStream};
 use super::gold::{self, TagNames};
 use super::spec::SpecStreamKind;
-use super::transcript::{DrawError, DrawResult};
+use super::transcript::{DrawFault, DrawResult};
 use super::{chunks, finish_event};
 use crate::damage::{damage, damage_events};
 use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent, tool_call};
 
 /// The error if a fault does not apply to the drawn text.
-const UNDAMAGED: DrawError = "nothing in it that the fault damages";
+const UNDAMAGED: DrawFault = "nothing in it that the fault damages";
 
 /// Damages a text. Returns the text and the onset of the damage, which is `None` if the text is intact.
 fn damage_text(request: &FaultRequest, intact: &str) -> DrawResult<(String, Option<usize>)> {

@@ -5,7 +5,7 @@ use super::drift::DriftWords;
 use super::label::{PlantedLabel, RepeatSpan};
 use super::spec::CountRange;
 use super::stock::CleanReader;
-use super::transcript::{DrawError, DrawResult};
+use super::transcript::{DrawFault, DrawResult};
 use crate::planted_loops::Rng;
 use deadloop_detect::Kind;
 
@@ -24,7 +24,7 @@ pub(super) struct LabelledText {
     pub(super) group: String,
 }
 
-const TOO_SHORT: DrawError = "too little clean text for the wanted onset";
+const TOO_SHORT: DrawFault = "too little clean text for the wanted onset";
 
 /// Draws a text with a loop.
 pub(super) fn draw_loop(request: &LoopRequest<'_>, rng: &mut Rng) -> DrawResult<LabelledText> {

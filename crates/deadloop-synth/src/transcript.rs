@@ -6,10 +6,10 @@ use super::label::PlantedLabel;
 use deadloop_corpus::{Entry, LabelCells};
 
 /// The reason why a draw failed. Another draw may succeed.
-pub(super) type DrawError = &'static str;
+pub(super) type DrawFault = &'static str;
 
 /// The result of a random draw.
-pub(super) type DrawResult<T> = Result<T, DrawError>;
+pub(super) type DrawResult<T> = Result<T, DrawFault>;
 
 /// A synthetic transcript with its labels.
 #[derive(Clone, Debug)]

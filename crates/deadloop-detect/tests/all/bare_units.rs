@@ -63,13 +63,13 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let is_unit = |escape: &&str| escape.len() == unit.len() && twice.contains(*escape);
     let single = period == 1 || ESCAPES[..4].iter().any(is_unit);
     let form = unit.contains('\n') && (blanks > 0 && unit.chars().count() <= 80 * blanks || lines);
-    // One letter over and over, or rows of 20 and more of it.
+    // Rows of one letter, 20 and more of it.
     let one_letter = unit.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
         let own = unit.matches(c).count();
         let alone = unit
             .chars()
             .all(|other| other == c || other.is_whitespace());
-        period == 1 || unit.contains('\n') && own >= 20 && alone
+        unit.contains('\n') && own >= 20 && alone
     });
     let copies = length / period;
     let (chars, least) = match () {

@@ -11,10 +11,10 @@ use deadloop_corpus::Corpus;
 use crate::failure::{Code, RunResult};
 
 /// The stamp of each corpus file. `None` if its metadata cannot be read.
-pub(crate) struct Stamps(Vec<(PathBuf, Option<FileStamp>)>);
+pub(crate) struct Stamps(Vec<(PathBuf, Option<DiskStamp>)>);
 
 /// Size in bytes, modification time, and the [inode state](inode_state) of a file.
-type FileStamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
+type DiskStamp = (u64, Option<SystemTime>, Option<(u64, i64, i64)>);
 
 impl Stamps {
     /// Returns the current stamps of the corpus files.
@@ -36,7 +36,7 @@ impl Stamps {
     }
 }
 
-fn file_stamp(file: &Path) -> Option<FileStamp> {
+fn file_stamp(file: &Path) -> Option<DiskStamp> {
     let stamp_of = |data: Metadata| (data.len(), data.modified().ok(), inode_state(&data));
     file.metadata().ok().map(stamp_of)
 }

@@ -68,7 +68,7 @@ impl LabelsFile {
         place: Place,
         problems: &mut Vec<Problem>,
     ) {
-        let cells = LabelCells {
+        let cells = LabelRowCells {
             header,
             row: &row.cells,
         };
@@ -153,12 +153,12 @@ fn check_header(header: &StringRecord) -> Option<String> {
 }
 
 /// A row of labels.csv with its header.
-struct LabelCells<'a> {
+struct LabelRowCells<'a> {
     header: &'a StringRecord,
     row: &'a StringRecord,
 }
 
-impl LabelCells<'_> {
+impl LabelRowCells<'_> {
     /// Returns the text of a cell. `None` if the cell is empty.
     fn cell_text(&self, column: &str) -> Option<String> {
         let at = self.header.iter().position(|h| h == column)?;

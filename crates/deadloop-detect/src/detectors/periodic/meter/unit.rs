@@ -54,9 +54,9 @@ impl PeriodicMeter {
         let element = unit.strip_suffix('.').filter(|_| symbols.are_elements());
         let only = |sign| made_of(element.unwrap_or(unit), sign);
         // Rows of one letter are the zeros of a base64 text.
-        let of_one = |c| if rows { only(c) >= RULED } else { run.lag == 1 };
+        let is_ruled = |c| rows && only(c) >= RULED;
         let is_bare = bare && !one && (unit.contains(number) || PICTURE.is_match(unit));
-        if self.look.min_bare > 0 && (is_bare || letter.is_some_and(of_one)) {
+        if self.look.min_bare > 0 && (is_bare || letter.is_some_and(is_ruled)) {
             return UnitClass::Bare;
         }
         let blank = || only('_') >= RULED || marked && only('|') > 1;
