@@ -20,11 +20,12 @@ macro_rules! options {
 }
 
 options! {
-    ALL "all" ALSO "also" BLESS "bless" BY "by" CHUNKS "chunks" CORPUS "corpus" CSV "csv"
-    FINISH_FIELD "finish_field" FORCE "force" FROM "from" GROUP_FIELD "group_field"
+    ALL "all" ALSO "also" BLESS "bless" BY "by" CHUNKS "chunks"
+    CONSTRAINT "constraint" CORPUS "corpus" CSV "csv"
+    FINISH_FIELD "finish_field" FORCE "force" FROM "from" GRID "grid" GROUP_FIELD "group_field"
     ID_FIELD "id_field" JSON "json" JUNIT "junit" LIMIT "limit" LOOP_RATE "loop_rate"
     MARGIN "margin" MARKDOWN "markdown" MERGE "merge" MODEL "model" MODEL_FIELD "model_field"
-    NOISE "noise" ON_BAD "on_bad" OUT "out" PREFIX_IDS "prefix_ids"
+    NOISE "noise" OBJECTIVE "objective" ON_BAD "on_bad" OUT "out" PREFIX_IDS "prefix_ids"
     REASONING_FIELD "reasoning_field" RECORD "record" RESUME "resume" REVIEW "review"
     SAMPLE "sample" SET "set" SETTINGS "settings" SHARD "shard" SPLIT "split" STRICT "strict"
     TEXT_FIELD "text_field" THINK "think" TIME_FIELD "time_field" TRANSIENT "transient" UNIT "unit"

@@ -6,8 +6,10 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::{Corpus, Entry, Problem};
 use deadloop_replay::{Interruption, Watcher, each};
+use deadloop_score::choose::Ruling;
 
 use crate::failure::{Code, RunResult};
+use crate::options::{JudgingOptions, SelectionOptions};
 
 /// The caller of a run.
 pub trait Host: Sync {
@@ -30,6 +32,24 @@ pub trait Host: Sync {
     fn command_line(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Returns the commands that may follow a choice, with CORPUS and DIR in place of the paths. None by default, since
+    /// only a program has commands.
+    fn next_commands(&self, _chosen: &Chosen<'_>) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A choice that was made, for the commands that may follow it.
+pub struct Chosen<'a> {
+    /// The verdict.
+    pub verdict: Ruling,
+    /// Whether the settings file can guard a single live stream.
+    pub is_live: bool,
+    /// The filters that selected the transcripts.
+    pub select: &'a SelectionOptions,
+    /// The options for judging alarms.
+    pub judge: &'a JudgingOptions,
 }
 
 /// The progress of a pass.

@@ -5,6 +5,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
+use anstyle::Style;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use deadloop_report::TextTable;
 use serde_json::{Map, Value};
@@ -15,16 +16,33 @@ use crate::visible::visible_lines;
 /// A text of blocks, each of whole lines.
 ///
 /// `Display` takes the number of columns from the width of the formatter, as in `{text:80}`. Without a width nothing is
-/// folded.
+/// folded. An alternate formatter, as in `{text:#}`, shows colours.
 #[derive(Default)]
 pub struct TextDocument(Vec<TextBlockFn>);
 
-/// A function that formats a block for a number of columns.
-type TextBlockFn = Box<dyn Fn(Option<usize>) -> String + Send + Sync>;
+/// A function that formats a block for a number of columns, with colours or without.
+type TextBlockFn = Box<dyn Fn(Option<usize>, bool) -> String + Send + Sync>;
 
 impl TextDocument {
     fn push(mut self, block: impl Fn(Option<usize>) -> String + Send + Sync + 'static) -> Self {
-        self.0.push(Box::new(block));
+        self.0.push(Box::new(move |width, _| block(width)));
+        self
+    }
+
+    /// Adds prose after a word in a style, such as a verdict. The style shows where the formatter is alternate.
+    #[must_use]
+    pub fn headed(mut self, style: Style, word: String, prose: &str) -> Self {
+        let text = format!("{word}  {prose}");
+        self.0.push(Box::new(move |width, coloured| {
+            let text = fold_prose(&text, width);
+            // Folding counts columns, so the colour is added afterwards.
+            let head = format!("{style}{word}{style:#}");
+            if coloured {
+                text.replacen(&word, &head, 1)
+            } else {
+                text
+            }
+        }));
         self
     }
 
@@ -82,7 +100,7 @@ impl Display for TextDocument {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (at, block) in self.0.iter().enumerate() {
             f.write_str(if at > 0 { "\n" } else { "" })?;
-            f.write_str(&block(f.width()))?;
+            f.write_str(&block(f.width(), f.alternate()))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //!
 //! | to find | look in |
 //! |---|---|
-//! | a command | [`replay()`], [`sweep()`], [`compare()`], [`explain()`], [`report()`], [`check()`], [`cases()`], [`import()`], [`label()`], [`repair()`], [`budget()`], [`tune`], [`synth`] |
+//! | a command | [`replay()`], [`sweep()`], [`compare()`], [`explain()`], [`report()`], [`check()`], [`cases()`], [`import()`], [`label()`], [`repair()`], [`budget()`], [`tune()`], [`merge()`], [`synth`] |
 //! | options that commands share | [`options`] |
 //! | the caller: progress, a stop, messages | [`Host`], [`SilentHost`] |
 //! | the answer of a command that leaves a folder | [`FolderAnswer`] |
@@ -55,7 +55,7 @@ mod host;
 pub mod import;
 pub mod label;
 pub mod layout;
-mod merge;
+pub mod merge;
 #[cfg(feature = "clap")]
 pub mod option_words;
 pub mod repair;
@@ -63,6 +63,7 @@ pub mod replay;
 pub mod report;
 pub mod schemas;
 pub mod settings;
+mod shards;
 pub mod show;
 pub mod sweep;
 pub mod synth;
@@ -79,14 +80,16 @@ pub use failure::{Code, Failure, RunResult};
 pub use folder::answer::{FolderAnswer, FolderContent};
 pub use folder::outputs::prove_folder_of;
 pub use folder::{Folder, REPORT_FILES, result_files};
-pub use host::{Host, Progress, SilentHost, watched};
-pub use merge::{PartSummary, ShardParts};
+pub use host::{Chosen, Host, Progress, SilentHost, watched};
+
 pub use replay::request::{Request, SEALED, record};
 pub use replay::subject_run::{AnsweredRun, Answers, ask};
 pub use replay::units::first_unit;
 pub use replay::{ReplayOptions, ReplayRun, RunOutcome, replay_plan};
+pub use shards::{PartSummary, ShardParts};
 pub use words::{count, number, per, percent, several, typed};
 pub use {
     budget::budget, cases::cases, check::check, compare::compare, explain::explain, import::import,
-    label::label, repair::repair, replay::replay, report::report, sweep::sweep,
+    label::label, merge::merge, repair::repair, replay::replay, report::report, sweep::sweep,
+    tune::tune,
 };

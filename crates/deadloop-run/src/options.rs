@@ -14,17 +14,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::failure::{Code, RunResult};
 use crate::host::Host;
-use crate::merge::ShardParts;
 use crate::option::{MODEL, UNIT, WHERE};
 #[cfg(feature = "clap")]
 use crate::option_words::{PER, TRANSIENT, UNITS, word};
 use crate::settings::SettingsReader;
+use crate::shards::ShardParts;
 
 /// Declares the options of a command: a struct that serde reads with defaults, and with the feature `clap` the command
-/// line by the attributes `command` and `arg`, with its documentation as help.
+/// line by the attributes `command` and `arg`, with its documentation as help. A field may name its default, as in
+/// `pub seed: u64 = 1`.
 macro_rules! options {
-    (without Default; $($rest:tt)*) => { options! { @ [] $($rest)* } };
-    (@ [$($default:ident)?]
+    (
         $(#[doc = $about:tt])*
         $(#[command($($head:tt)*)])*
         $(#[serde($($strict:tt)*)])?
@@ -33,11 +33,11 @@ macro_rules! options {
             $(#[arg($($arg:tt)*)])?
             $(#[command($($command:tt)*)])?
             $(#[serde($($serde:tt)*)])?
-            pub $field:ident: $type:ty,
+            pub $field:ident: $type:ty $(= $default:expr)?,
         )* }
     ) => {
         $(#[doc = $about])*
-        #[derive(Clone, Debug, $($default,)? ::serde::Serialize, ::serde::Deserialize)]
+        #[derive(Clone, Debug, ::serde::Serialize, ::serde::Deserialize)]
         #[serde(default, $($($strict)*)?)]
         #[cfg_attr(feature = "clap", derive(clap::Args))]
         $(#[cfg_attr(feature = "clap", command($($head)*))])*
@@ -48,8 +48,15 @@ macro_rules! options {
             $(#[serde($($serde)*)])?
             pub $field: $type,
         )* }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: options!(@default $($default)?),)* }
+            }
+        }
     };
-    ($($rest:tt)*) => { options! { @ [Default] $($rest)* } };
+    (@default) => { Default::default() };
+    (@default $default:expr) => { $default };
 }
 
 /// Serializes a type as a JSON value.
@@ -68,7 +75,6 @@ macro_rules! serialize_as_json {
 const SEED: u64 = 1;
 
 options! {
-    without Default;
     /// The filters that select transcripts, and the handling of bad ones.
     #[command(next_help_heading = "Selecting")]
     #[serde(deny_unknown_fields)]
@@ -90,7 +96,7 @@ options! {
         pub sample: Option<usize>,
         /// The seed of all random draws
         #[arg(long, hide_short_help = true, value_name = "S", default_value_t = SEED)]
-        pub seed: u64,
+        pub seed: u64 = SEED,
         /// The handling of a bad line: stop, or leave it out, count it, and list it in rejected.jsonl of the results
         #[arg(long, hide_short_help = true, value_enum, default_value_t = OnBad::Fail)]
         pub on_bad: OnBad,
@@ -203,20 +209,6 @@ impl FolderOptions {
                 let text = SettingsReader::of_folder(self, host).text(path)?;
                 Ok((text, path.display().to_string()))
             }
-        }
-    }
-}
-
-impl Default for SelectionOptions {
-    fn default() -> Self {
-        Self {
-            models: Vec::new(),
-            split: None,
-            wheres: Vec::new(),
-            limit: None,
-            sample: None,
-            seed: SEED,
-            on_bad: OnBad::Fail,
         }
     }
 }

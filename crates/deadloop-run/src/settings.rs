@@ -13,9 +13,9 @@ use serde::Deserialize;
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
-use crate::merge::ShardParts;
 use crate::option::SET;
 use crate::options::{FolderOptions, JudgingOptions};
+use crate::shards::ShardParts;
 
 /// Settings, and their name in tables.
 pub type NamedSettings = (String, Settings);

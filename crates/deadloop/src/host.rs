@@ -5,10 +5,11 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use deadloop_run::{Host, Progress};
+use deadloop_run::{Chosen, Host, Progress};
+use deadloop_score::choose::Ruling;
 use indicatif::ProgressBar;
 
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, ToCommandLine};
 use crate::interrupt::{self, PassGuard};
 use crate::progress::bytes_bar;
 use crate::show;
@@ -59,7 +60,26 @@ impl Host for Terminal {
         let args = std::env::args_os();
         args.map(|arg| arg.to_string_lossy().into_owned()).collect()
     }
+
+    fn next_commands(&self, chosen: &Chosen<'_>) -> Vec<String> {
+        let options = chosen.select.to_command_line() + &chosen.judge.to_command_line();
+        let commands: &[&str] = match chosen.verdict {
+            Ruling::Ship if chosen.is_live => &[REPLAY, WATCH],
+            Ruling::Ship => &[REPLAY],
+            Ruling::Collect => &["deadloop check CORPUS", "deadloop label CORPUS --review"],
+            Ruling::Keep => &["deadloop report DIR --open"],
+        };
+        let commands = commands.iter();
+        commands
+            .map(|line| line.replace("{options}", &options))
+            .collect()
+    }
 }
+
+/// The command that checks a setting which ships.
+const REPLAY: &str = "deadloop replay CORPUS{options} --settings DIR/settings.toml --out DIR-check";
+/// The command that guards a live stream by a setting which ships.
+const WATCH: &str = "deadloop watch --settings DIR/settings.toml < stream.jsonl";
 
 /// A pass in progress, with its progress bar.
 struct PassProgress {

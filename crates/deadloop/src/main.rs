@@ -15,7 +15,6 @@ mod progress;
 mod show;
 
 use clap::{CommandFactory, FromArgMatches};
-use deadloop_run::visible;
 
 fn main() -> std::process::ExitCode {
     deadloop_run::option::name_options(exit::option_name);

@@ -8,7 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use deadloop_run::visible::{visible_json, visible_lines};
 use deadloop_run::{FolderAnswer, FolderContent, layout};
-pub(crate) use deadloop_run::{count, per, several, typed};
+pub(crate) use deadloop_run::{count, several, typed};
 use serde::Serialize;
 
 use crate::args::GlobalArgs;
@@ -133,7 +133,7 @@ pub(crate) fn print_folder(done: FolderAnswer, next: &[String], global: GlobalAr
     }
     match done.content {
         FolderContent::Result(_) => self::print_next(next, global),
-        FolderContent::Earlier(_) => Ok(()),
+        FolderContent::Earlier(_) | FolderContent::Plan(_) => Ok(()),
         FolderContent::Part(_) => {
             let part = typed(&done.out);
             self::print_next(&[format!("deadloop merge {part} … --out DIR")], global)

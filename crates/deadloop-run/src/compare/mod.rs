@@ -76,14 +76,13 @@ options! {
 }
 
 options! {
-    without Default;
     /// The options of the gate.
     #[command(next_help_heading = "Gate")]
     pub struct GateOptions {
         /// The conditions that fail the gate: a verdict, a rate of wrong alarms that is not shown to be non-inferior, any
         /// flip
         #[arg(long, value_name = "WHAT", value_parser = word::<FailCondition>(FAILS), value_delimiter = ',', default_value = "regressed,inferior")]
-        pub fail_on: Vec<FailCondition>,
+        pub fail_on: Vec<FailCondition> = CompareOptions::default().fail_on,
         /// A file of pinned cases: the gate fails if any case flips; may be repeated
         #[arg(long, value_name = "FILE")]
         pub cases: Vec<PathBuf>,
@@ -93,21 +92,7 @@ options! {
         pub noise: Vec<String>,
         /// Wrong alarms per million chars that NEW may have more than BASE, by the upper bound
         #[arg(long, value_name = "X", default_value_t = 0.5)]
-        pub margin: f64,
-    }
-}
-
-impl Default for GateOptions {
-    fn default() -> Self {
-        let CompareOptions {
-            fail_on, margin, ..
-        } = CompareOptions::default();
-        Self {
-            fail_on,
-            cases: Vec::new(),
-            noise: Vec::new(),
-            margin,
-        }
+        pub margin: f64 = CompareOptions::default().margin,
     }
 }
 

@@ -11,9 +11,9 @@ use crate::failure::{Code, Failure, RunResult};
 use crate::folder::Folder;
 use crate::host::Host;
 use crate::layout::TextDocument;
-use crate::merge::PartSummary;
 use crate::option::FORCE;
 use crate::report::render;
+use crate::shards::PartSummary;
 use crate::words::several;
 
 /// The answer of a command that writes a result folder.
@@ -31,6 +31,8 @@ pub struct FolderAnswer {
 
 /// The content of a result folder.
 pub enum FolderContent {
+    /// Nothing, after a dry run: the plan as text.
+    Plan(String),
     /// The part of one shard.
     Part(PartSummary),
     /// The result of this run.
@@ -91,6 +93,9 @@ impl Display for FolderAnswer {
             let (read, out) = (several(part.files, "file"), self.out.display());
             return write!(f, "shard {}: {all} of {read} in {out}", part.shard);
         }
+        if let FolderContent::Plan(plan) = &self.content {
+            return f.write_str(plan);
+        }
         self.text.fmt(f)
     }
 }
@@ -98,6 +103,7 @@ impl Display for FolderAnswer {
 serialize_as_json!(FolderAnswer, this => {
     let mut answer = json!({"out": this.out.display().to_string()});
     match &this.content {
+        FolderContent::Plan(plan) => answer["plan"] = plan.as_str().into(),
         FolderContent::Part(part) => {
             answer["shard"] = part.shard.as_str().into();
             answer["files"] = part.files.into();

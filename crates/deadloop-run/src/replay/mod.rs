@@ -30,13 +30,13 @@ use crate::folder::Folder;
 use crate::folder::answer::{FolderAnswer, FolderContent};
 use crate::host::Host;
 use crate::layout::TextDocument;
-use crate::merge::{self, PartSummary};
 use crate::option::UNIT;
 use crate::replay::notice::noticed_faults;
 use crate::replay::programs::DetectorErrors;
 use crate::replay::request::Request;
 use crate::replay::subject_run::{AnsweredRun, OpenRun};
 use crate::replay::units::chosen_unit_first;
+use crate::shards::{self, PartSummary};
 
 /// The outcome of a request.
 pub enum RunOutcome<R> {
@@ -118,7 +118,7 @@ pub fn replay_plan(
             programs,
             chunks,
         };
-        return merge::write_part(request, shard, &guards(&start()?)).map(RunOutcome::Part);
+        return shards::write_part(request, shard, &guards(&start()?)).map(RunOutcome::Part);
     }
     let look = |entry: &Entry, _: &Case| own_limits::recorded_limit(entry);
     let (mut opened, limits) = OpenRun::open(request, plan.fingerprint(), &|_| None, look)?;
@@ -173,7 +173,7 @@ fn apply_noticed_faults(cases: &mut PackedCases, plan: &Plan) {
 
 /// Fills the fields of a manifest that concern guards.
 fn fill_manifest(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOptions, Stakes)) {
-    manifest.detectors = merge::detector_versions();
+    manifest.detectors = shards::detector_versions();
     manifest.judge = judge;
     manifest.worth = worth;
     manifest.cells = plan.cells() as u64;

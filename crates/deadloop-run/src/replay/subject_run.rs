@@ -21,11 +21,11 @@ use crate::folder::manifest::{new_manifest, now};
 use crate::folder::{Folder, FolderState, fingerprint};
 use crate::host::{Host, watched};
 use crate::layout::TextDocument;
-use crate::merge;
 use crate::replay::RunOutcome;
 use crate::replay::programs::ProgramIdentity;
 use crate::replay::request::Request;
 use crate::report::render;
+use crate::shards;
 
 /// A request with its writable folder and its surveyed corpus.
 pub(crate) struct OpenRun<'a, C, S> {
@@ -72,7 +72,7 @@ pub fn ask<S: Subject>(
     more: Vec<String>,
 ) -> RunResult<RunOutcome<Answers<S::Reply>>> {
     if let Some(shard) = request.output.folder.shard {
-        return merge::write_part(request, shard, subject).map(RunOutcome::Part);
+        return shards::write_part(request, shard, subject).map(RunOutcome::Part);
     }
     let refuses = |transcript: &Transcript| subject.refuses(transcript);
     let (opened, _) = OpenRun::open(request, subject.fingerprint(), &refuses, |_, _| ())?;

@@ -1,4 +1,4 @@
-//! [`tune`]: the choice of a setting, from a corpus to a result folder.
+//! [`tune`]: replays grids and ready guards over a corpus, and chooses a setting.
 
 use std::collections::BTreeMap;
 
@@ -12,45 +12,49 @@ use deadloop_score::{
 };
 
 use crate::failure::{Code, RunResult};
+use crate::host::Chosen;
 use crate::replay::opened_transcripts::{FocusSetting, OpeningOptions};
 use crate::replay::request::Request;
 use crate::replay::{ReplayRun, RunOutcome, name, replay_plan};
 
+mod command;
 mod doubt;
 mod plan;
 mod remedies;
+mod text;
 
-pub use plan::TunePlan;
+pub use command::{TuneOptions, tune};
+use plan::TunePlan;
 use remedies::{Remedies, RemedyTrials};
 
 /// The way to run settings with guards on calls or turns.
 const IN_PROCESS: &str = "Let the agent load settings.toml in its own process (docs/agents.md): watch and proxy see one response, without the results of tools.";
 
-/// The options of a choice.
-pub struct TuneOptions {
+/// The input of a choice: the options with their files read.
+struct Tuning {
     /// The unit of choice.
-    pub unit: Unit,
+    unit: Unit,
     /// The settings in use.
-    pub settings: Settings,
+    settings: Settings,
     /// The text of the settings in use.
-    pub text: String,
+    text: String,
     /// The name of the settings in use, for sentences.
-    pub in_use_is: String,
+    in_use_is: String,
     /// The user's grid with its text. Without one the default grids are scored, and none of their settings ships.
-    pub grid: Option<(Grid, String)>,
+    grid: Option<(Grid, String)>,
     /// Further ready guards, with their names.
-    pub also: Vec<(String, Settings)>,
+    also: Vec<(String, Settings)>,
     /// The user's limits. Empty for the default.
-    pub constraints: Vec<Constraint>,
+    constraints: Vec<Constraint>,
     /// The measure to optimize.
-    pub objective: Metric,
+    objective: Metric,
     /// The unit that counts as one text in a run of an agent, if the user chose it.
-    pub per: Option<TextScope>,
+    per: Option<TextScope>,
 }
 
-impl TuneOptions {
+impl Tuning {
     /// Returns the limits: the user's, or the default.
-    pub fn limits(&self) -> Vec<Constraint> {
+    fn limits(&self) -> Vec<Constraint> {
         if self.constraints.is_empty() {
             vec![ChooseOptions::default_limit(self.unit)]
         } else {
@@ -78,31 +82,29 @@ impl TuneOptions {
 }
 
 /// A finished choice. Its folder holds all files but the manifest and the report, which [`ReplayRun::finish`] writes.
-pub struct TuneResult {
+struct TuneResult {
     /// The run.
-    pub done: ReplayRun,
+    done: ReplayRun,
     /// The plan.
-    pub plan: TunePlan,
+    plan: TunePlan,
     /// The options of the choice.
-    pub options: ChooseOptions,
+    options: ChooseOptions,
     /// The choice.
-    pub choices: Choices,
+    choices: Choices,
     /// The counts of the transcripts that the report opens.
-    pub head: ExcerptsHead,
+    head: ExcerptsHead,
     /// The tables of scores that were written.
-    pub scored: ScoringResult,
+    scored: ScoringResult,
 }
 
-/// Replays the plan over the corpus of `request`, chooses a setting, and writes the files. `next` returns the next
-/// commands for the user, given the choices and whether the settings file can guard a single live stream.
+/// Replays the plan over the corpus of `request`, chooses a setting, and writes the files.
 ///
 /// # Errors
 /// Returns the errors of [`replay_plan`], or an error if a file cannot be written or the host stops it.
-pub fn tune(
+fn choose_setting(
     request: &Request<'_>,
-    tuning: &TuneOptions,
+    tuning: &Tuning,
     plan: TunePlan,
-    next: impl FnOnce(&Choices, bool) -> Vec<String>,
 ) -> RunResult<RunOutcome<TuneResult>> {
     replay_plan(request, &plan.plan, &tuning.settings)?.try_map(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
@@ -141,7 +143,12 @@ pub fn tune(
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
         to_do.extend(head.disputed());
         choices.advice.to_do = to_do;
-        choices.advice.next = next(&choices, live.is_ok() && tuning.unit == Unit::Chars);
+        choices.advice.next = request.host.next_commands(&Chosen {
+            verdict: choices.advice.verdict,
+            is_live: live.is_ok() && tuning.unit == Unit::Chars,
+            select: &request.select,
+            judge: &request.judging,
+        });
         done.run.manifest.advice = Some(choices.advice.clone());
         let dir = done.run.folder.path();
         write_choice(dir, &choices, &options)?;

@@ -7,26 +7,26 @@ use deadloop_replay::{Grid, Plan};
 use deadloop_score::SettingsInUse;
 use deadloop_score::choose::{GridCells, ReadyGuard};
 
-use super::TuneOptions;
+use super::Tuning;
 use crate::failure::{Code, RunResult};
 use crate::option::ALSO;
 
 /// The plan of a choice, with the cells to choose among.
-pub struct TunePlan {
+pub(super) struct TunePlan {
     /// The settings that are replayed.
-    pub plan: Plan,
+    pub(super) plan: Plan,
     /// The cells of each grid.
-    pub grids: Vec<GridCells>,
+    pub(super) grids: Vec<GridCells>,
     /// The text of the grids.
-    pub text: String,
+    pub(super) text: String,
     /// The ready guards.
-    pub ready: Vec<ReadyGuard>,
+    pub(super) ready: Vec<ReadyGuard>,
     /// The names of the ready guards in tables, in the same order.
-    pub short: Vec<String>,
+    pub(super) short: Vec<String>,
     /// The cell of the settings in use.
-    pub in_use: usize,
+    pub(super) in_use: usize,
     /// The file of the settings in use. Its parts outside the choice stay.
-    pub file: SettingsInUse,
+    pub(super) file: SettingsInUse,
 }
 
 impl TunePlan {
@@ -35,7 +35,7 @@ impl TunePlan {
     /// # Errors
     /// Returns an error if a grid warns or is impossible, a guard of `also` does not stop, or the settings in use are
     /// not TOML.
-    pub fn new(tuning: &TuneOptions) -> RunResult<Self> {
+    pub(super) fn new(tuning: &Tuning) -> RunResult<Self> {
         let (grids, text) = grids(tuning)?;
         let mut plan = Plan::default();
         let mut ranges = Vec::new();
@@ -91,14 +91,14 @@ impl TunePlan {
     }
 
     /// Returns the number of settings in the grids.
-    pub fn searched(&self) -> usize {
+    pub(super) fn searched(&self) -> usize {
         self.grids.iter().map(|grid| grid.cells.len()).sum()
     }
 }
 
 /// Returns the searched grids with their text: the user's, or the default grids of all detectors that count in the
 /// unit.
-fn grids(tuning: &TuneOptions) -> RunResult<(Vec<Grid>, String)> {
+fn grids(tuning: &Tuning) -> RunResult<(Vec<Grid>, String)> {
     let (grids, text) = match &tuning.grid {
         Some((grid, text)) => (vec![grid.clone()], text.clone()),
         None => default_grids(tuning.unit)

@@ -3,11 +3,7 @@
 //! A new command needs a file or folder beside this one with its arguments, its `HELP` and its `run`. It also needs a
 //! `mod` line, a line of `commands!`, and its name in a family of `families`.
 
-use std::sync::Arc;
-
 use clap::Subcommand;
-use deadloop_run::ShardParts;
-use serde::Deserialize;
 
 use crate::args::{Cli, GlobalArgs};
 use crate::exit::{Code, Outcome};
@@ -65,7 +61,7 @@ macro_rules! commands {
 
 commands! {
     /// The main job: choose a setting for each model, with the evidence
-    Tune(tune::TuneArgs),
+    Tune(tune::TuneOptions),
     /// Score every cell of a grid, and choose none
     Sweep(sweep::SweepOptions),
     /// Replay settings: what fires where, and how good that is
@@ -73,7 +69,7 @@ commands! {
     /// Put the guard between any client and any server of LLM streams
     Proxy(proxy::ProxyArgs),
     /// Merge the parts that --shard wrote into one result
-    Merge(merge::MergeArgs),
+    Merge(merge::MergeOptions),
     /// Write a setting as the configuration of another guard
     Export(export::ExportArgs),
     /// Explain one transcript: which threshold decided, and where
@@ -120,41 +116,4 @@ pub(crate) fn run(cli: &Cli) -> Outcome {
     pool.build_global()
         .map_err(|e| Code::Unexpected.because(e))?;
     cli.command.run(cli.global)
-}
-
-/// A sharded command in the form stored in its parts.
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum ShardedCommand {
-    Tune(Box<tune::TuneArgs>),
-    Sweep(Box<sweep::SweepOptions>),
-    Replay(Box<replay::ReplayOptions>),
-    Repair(Box<repair::RepairOptions>),
-    Budget(Box<budget::BudgetOptions>),
-}
-
-/// Runs the command of the shards on their parts, with the corpus and the result folder of `args`.
-fn run_merge(args: &merge::MergeArgs, global: GlobalArgs) -> Outcome {
-    let parts = Arc::new(ShardParts::open(&args.parts)?);
-    let command = serde_json::from_value(parts.request().clone()).map_err(|e| {
-        Code::Usage.error(format!(
-            "part.json: no command that is sharded ({e}); make the parts anew"
-        ))
-    })?;
-    macro_rules! run {
-        ($module:ident, $options:ident.$($folder:ident).+) => {{
-            $options.corpus = args.corpus.as_deref().unwrap_or(parts.corpus()).to_path_buf();
-            $options.out.clone_from(&args.out);
-            $options.$($folder).+.force = args.force;
-            $options.$($folder).+.parts = Some(parts);
-            $module::run(&$options, global)
-        }};
-    }
-    match command {
-        ShardedCommand::Tune(mut options) => run!(tune, options.output.folder),
-        ShardedCommand::Sweep(mut options) => run!(sweep, options.output.folder),
-        ShardedCommand::Replay(mut options) => run!(replay, options.output.folder),
-        ShardedCommand::Repair(mut options) => run!(repair, options.folder),
-        ShardedCommand::Budget(mut options) => run!(budget, options.folder),
-    }
 }

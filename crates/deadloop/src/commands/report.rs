@@ -15,7 +15,7 @@ Examples:
   deadloop report tuned --open
   deadloop report tuned --redact
 
-Writes report.html, report.md and, the charts as charts/NAME.svg. The charts of an earlier report are replaced. Open an SVG in \
+Writes report.html, report.md, and the charts as charts/NAME.svg. The charts of an earlier report are replaced. Open an SVG in \
 a browser to print it.";
 
 #[derive(Debug, Args)]

@@ -16,11 +16,13 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Interruption, Plan, Subject, text_of};
 use deadloop_run::layout::TextDocument;
+use deadloop_run::merge::MergeOptions;
 use deadloop_run::option::OUT;
 use deadloop_run::options::OnBad;
+use deadloop_run::tune::TuneOptions;
 use deadloop_run::{
     Answers, Code, Failure, FolderContent, Host, Progress, ReplayOptions, ReplayRun, Request,
-    RunOutcome, ShardParts, ask, replay, replay_plan,
+    RunOutcome, ShardParts, ask, merge, replay, replay_plan, tune,
 };
 use deadloop_score::Class;
 use program::{Place, Ran, STARTER};
@@ -113,6 +115,53 @@ fn a_run_from_a_library_leaves_the_files_that_the_program_leaves() {
     assert!(host.read.load(Ordering::Relaxed) > 0);
     let again = replay(&options, &host).expect("the same again");
     assert!(matches!(again.content, FolderContent::Earlier(_)));
+}
+
+#[test]
+fn a_choice_and_a_merge_from_a_library_leave_the_files_that_the_program_leaves() {
+    let place = Place::new();
+    place.file(
+        "grid.toml",
+        "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmin_copies = [4, 6, 8]\n",
+    );
+    let line = "tune ROOT/datasets/starter --grid grid.toml --split dev --out typed";
+    place.run(line).ends(0);
+
+    let host = Test::default();
+    let [typed, called, merged] = ["typed", "called", "merged"].map(|name| place.path(name));
+    let mut options = TuneOptions {
+        corpus: STARTER.into(),
+        grid: Some(place.path("grid.toml")),
+        out: called.clone(),
+        ..TuneOptions::default()
+    };
+    options.select.split = Some("dev".into());
+    let answer = tune(&options, &host).expect("a choice");
+    assert!(answer.to_string().contains("What a limit"), "{answer}");
+
+    let parts = [1, 2].map(|nth| {
+        options.out = place.path(&format!("part-{nth}"));
+        options.output.folder.shard = Some(format!("{nth}/2").parse().expect("a shard"));
+        let answer = tune(&options, &host).expect("a part");
+        assert!(matches!(answer.content, FolderContent::Part(_)));
+        options.out.clone()
+    });
+    let merging = MergeOptions {
+        parts: parts.into(),
+        out: merged.clone(),
+        ..MergeOptions::default()
+    };
+    merge(&merging, &host).expect("a merge");
+    assert_eq!(program::result(&called), program::result(&merged));
+    for file in [
+        "settings.toml",
+        "choice.csv",
+        "scores.parquet",
+        "outcomes.parquet",
+    ] {
+        let [typed, called] = [&typed, &called].map(|dir| std::fs::read(dir.join(file)));
+        assert!(typed.expect("typed") == called.expect("called"), "{file}");
+    }
 }
 
 #[test]

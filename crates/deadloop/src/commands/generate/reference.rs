@@ -4,11 +4,12 @@
 //! `scripts/book` adds them to the book. The program adds the pages of its commands.
 
 use std::fmt::Write;
+use std::ops::Deref;
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{DETECTORS, Detector, Example, Param, ParamRole, Preset, Spec};
 use deadloop_import::import_formats;
-use deadloop_repair::registry::REPAIRERS;
+use deadloop_repair::registry::{REPAIRERS, Repairer};
 use deadloop_replay::budget;
 use deadloop_score::{ColumnDoc, MEASURES, MeasureUnit, Type, result_tables};
 
@@ -61,51 +62,17 @@ pub(super) fn new_page(path: impl Into<String>, depth: usize, text: String) -> R
     }
 }
 
+/// The formats on disk: a line each, with the cells of its row between tabs.
+const DISK_FORMATS: &str = include_str!("disk.txt");
+
 /// Returns the page on formats on disk and their versions.
 fn disk_page() -> ReferencePage {
-    let rows = [
-        (
-            "a corpus: `*.jsonl`, also `.gz` and `.zst`, `labels.csv`, `splits.csv`",
-            "none",
-            "Every version. Fields of a record that deadloop does not know are kept, and written again.",
-        ),
-        (
-            "settings, grids, presets",
-            "none",
-            "Every version. Names of detectors and parameters stay.",
-        ),
-        (
-            "a folder of results",
-            "`format` in `manifest.json`",
-            "The same version alone. Another one is refused with the command that makes the folder anew.",
-        ),
-        (
-            "a part of `--shard`",
-            "`whole.deadloop` and `whole.detectors` in `part.json`",
-            "`merge` of the same version alone. It names the other one, and ends with exit code 2.",
-        ),
-        (
-            "`.journal.jsonl`, an unfinished run",
-            "`deadloop` in its first line",
-            "The same version alone. Another one says that it belongs to other inputs; `--force` starts anew.",
-        ),
-        (
-            "`flips.csv` and other tables",
-            "none",
-            "Columns are added at the end of a table or beside those of their kind, so read them by name.",
-        ),
-        (
-            "the lines between deadloop and a program (`command`)",
-            "`protocol` in the first line",
-            "The program reads it: [programs](../docs/programs.md).",
-        ),
-    ];
     let mut text = format!(
         "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
         env!("CARGO_PKG_VERSION"),
         md_head(&["what", "where its version stands", "which version reads it"])
     );
-    text.extend(rows.map(|cells| md_row(<[&str; 3]>::from(cells))));
+    text.extend(DISK_FORMATS.lines().map(|line| md_row(line.split('\t'))));
     text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
              no longer of one detector, and `merge` does not put them together.\n\n";
     text += &md_head(&["detector", "version"]);
@@ -143,45 +110,54 @@ pub(super) fn md_head(names: &[&str]) -> String {
 }
 
 fn detector_pages() -> Outcome<Vec<ReferencePage>> {
-    let mut text = format!(
+    let head = format!(
         "# Detectors\n\nA guard is one or more of these, each with its parameters. Without \
          parameters it runs with its defaults.\n\n{}",
         md_head(&["detector", "alarms on", "does at an alarm", "presets"])
     );
-    let mut pages = Vec::new();
-    for detector in DETECTORS.iter().copied() {
-        let presets = read_presets(detector)?;
-        text += &md_row([
-            format!("[`{0}`](detectors/{0}.md)", detector.name).as_str(),
-            detector.about,
-            detector.response.name(),
-            presets.len().to_string().as_str(),
-        ]);
-        let page = format_spec(detector, &examples_of(detector), &presets) + &format_grid(detector);
-        pages.push(new_page(format!("detectors/{}.md", detector.name), 1, page));
-    }
-    pages.insert(0, new_page("detectors.md", 0, text));
-    Ok(pages)
+    let page = |detector: &Detector, presets: &[Preset]| {
+        format_spec(detector, &examples_of(detector), presets) + &format_grid(detector)
+    };
+    let does = |detector: &Detector| detector.response.name();
+    spec_pages("detectors", head, DETECTORS, does, page)
 }
 
 fn repairer_pages() -> Outcome<Vec<ReferencePage>> {
-    let mut text = format!(
+    let head = format!(
         "# Repairers\n\nThey mend faulty streams. How they compare: [Faulty streams](../docs/faults.md).\n\n{}",
         md_head(&["repairer", "does", "reads", "presets"])
     );
+    let page = |repairer: &Repairer, presets: &[Preset]| format_spec(repairer, "", presets);
+    spec_pages(
+        "repairers",
+        head,
+        REPAIRERS,
+        |of: &Repairer| of.stream.name(),
+        page,
+    )
+}
+
+/// Returns the page of each spec, after a page with `head` that lists all of them.
+fn spec_pages<S: Deref<Target = Spec>>(
+    folder: &str,
+    mut head: String,
+    specs: &[&S],
+    third_cell: impl Fn(&S) -> &'static str,
+    page: impl Fn(&S, &[Preset]) -> String,
+) -> Outcome<Vec<ReferencePage>> {
     let mut pages = Vec::new();
-    for repairer in REPAIRERS {
-        let presets = read_presets(repairer)?;
-        text += &md_row([
-            format!("[`{0}`](repairers/{0}.md)", repairer.name).as_str(),
-            repairer.about,
-            repairer.stream.name(),
+    for spec in specs {
+        let presets = spec.presets().map_err(|e| Code::Unexpected.error(e))?;
+        let path = format!("{folder}/{}.md", spec.name);
+        head += &md_row([
+            format!("[`{}`]({path})", spec.name).as_str(),
+            spec.about,
+            third_cell(spec),
             presets.len().to_string().as_str(),
         ]);
-        let page = format_spec(repairer, "", &presets);
-        pages.push(new_page(format!("repairers/{}.md", repairer.name), 1, page));
+        pages.push(new_page(path, 1, page(spec, &presets)));
     }
-    pages.insert(0, new_page("repairers.md", 0, text));
+    pages.insert(0, new_page(format!("{folder}.md"), 0, head));
     Ok(pages)
 }
 
@@ -200,10 +176,6 @@ fn budget_page() -> ReferencePage {
         ]);
     }
     new_page("budget.md", 0, text)
-}
-
-fn read_presets(spec: &Spec) -> Outcome<Vec<Preset>> {
-    spec.presets().map_err(|e| Code::Unexpected.error(e))
 }
 
 /// Formats the page of a spec, with its description, `example`, parameters and presets.

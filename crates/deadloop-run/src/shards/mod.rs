@@ -1,7 +1,7 @@
 //! Replays a corpus on several machines, one *part* for each.
 //!
-//! Each machine replays one shard of the corpus files and writes a part. `deadloop merge` combines all parts into the
-//! result that a single machine would produce.
+//! Each machine replays one shard of the corpus files and writes a part. [`merge()`](crate::merge()) combines all parts into
+//! the result that a single machine would produce.
 //!
 //! | to find | look in |
 //! |---|---|

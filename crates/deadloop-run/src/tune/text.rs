@@ -1,8 +1,7 @@
-//! The results of `tune`: the verdict first, then its evidence.
+//! The answer of `tune` for the terminal: the verdict first, then its evidence.
 
 use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
-use deadloop_run::tune::TuneResult;
 use deadloop_score::choose::{
     Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
     SavedMean, within,
@@ -12,84 +11,77 @@ use deadloop_score::sentences::response;
 use deadloop_score::{Tally, format_value, wrong_rate};
 use serde_json::{Value, json};
 
-use super::TuneArgs;
-use crate::args::{GlobalArgs, ToCommandLine};
-use crate::exit::Outcome;
-use crate::show::{self, typed};
+use super::{TuneOptions, TunePlan, TuneResult, Tuning};
+use crate::layout::TextDocument;
+use crate::option::{CONSTRAINT, GRID};
 use crate::visible::visible_lines;
+use crate::words::{count, per, several, typed};
 
 /// The maximum number of rows of models and rungs that a terminal shows.
 const ROWS: usize = 12;
 
-/// Returns the next commands, with CORPUS and DIR for the corpus and the folder of results. Only the request in the
-/// manifest may hold a path. `watch` is among them if the settings file can guard a live stream.
-pub(super) fn next_commands(choices: &Choices, is_live: bool, args: &TuneArgs) -> Vec<String> {
-    let replayed = args.select.to_command_line() + &args.judge.to_command_line();
-    match choices.advice.verdict {
-        Ruling::Ship => {
-            let mut all = vec![format!(
-                "deadloop replay CORPUS{replayed} --settings DIR/settings.toml --out DIR-check"
-            )];
-            if is_live {
-                all.push("deadloop watch --settings DIR/settings.toml < stream.jsonl".to_owned());
-            }
-            all
-        }
-        Ruling::Collect => vec![
-            "deadloop check CORPUS".to_owned(),
-            "deadloop label CORPUS --review".to_owned(),
-        ],
-        Ruling::Keep => vec!["deadloop report DIR --open".to_owned()],
-    }
-}
-
-/// Prints the verdict and the tables. Returns the summary for `--json`.
-pub(super) fn print_all(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs) -> Outcome<Value> {
+/// Formats the verdict and the tables.
+pub(super) fn format_result(tuned: &TuneResult, args: &TuneOptions) -> TextDocument {
     let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
-    let summary = json_summary(tuned, args);
-    if global.json || global.quiet {
-        return Ok(summary);
-    }
-    show::print_styled(&format_verdict(advice))?;
-    let changes = list_changes(advice);
-    for line in advice.more.iter().chain(&changes) {
-        show::print(&show::fold(&format!("  {}", visible_lines(line))))?;
-    }
+    let indented =
+        |text: TextDocument, line: &String| text.prose(format!("  {}", visible_lines(line)));
+    let mut text = add_verdict(TextDocument::default(), advice);
+    text = advice.more.iter().fold(text, indented);
+    text = list_changes(advice).iter().fold(text, indented);
     if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
-        show::print("  The exit code is 6: a limit of --constraint is not met.")?;
+        text = text.lines(format!(
+            "  The exit code is 6: a limit of {CONSTRAINT} is not met."
+        ));
     }
     if !advice.to_do.is_empty() {
-        show::print("\nWhat to do:")?;
+        text = text.lines("\nWhat to do:");
     }
-    for line in &advice.to_do {
-        let line = fill_paths(line, args);
-        show::print(&show::fold(&format!("  {}", visible_lines(&line))))?;
-    }
-    show::print(&format!("\n{}", format_totals(choices, options)))?;
-    show::print(&format_sides(choices, options))?;
-    show::print(&format_legend(options))?;
+    let to_do = advice.to_do.iter().map(|line| fill_paths(line, args));
+    text = to_do.fold(text, |text, line| indented(text, &line));
+    text = text.prose(format!("\n{}", format_totals(choices, options)));
+    text = add_sides(text, choices, options).prose(format_legend(options));
     if choices.models.len() > 1 {
-        show::print(&format!("\n{}", format_models(choices, options, args)))?;
+        text = add_models(text.lines(""), choices, options, args);
     }
     if !advice.limits.is_empty() {
-        show::print(&format!("\n{}", format_limits(tuned)))?;
+        text = add_limits(text.lines(""), tuned);
     }
     if options.ships_grid && !advice.saved_at_1.is_empty() {
-        show::print(&format!("\n{}", format_means(&advice.saved_at_1, options)))?;
+        text = add_means(text.lines(""), &advice.saved_at_1, options);
     }
-    show::print(&format!(
-        "\nsettings: {}",
-        args.out.join("settings.toml").display()
-    ))?;
-    for (i, next) in advice.next.iter().enumerate() {
-        let lead = if i == 0 { "next:    " } else { "or:      " };
-        show::print(&format!("{lead} {}", fill_paths(next, args)))?;
-    }
-    Ok(summary)
+    let file = args.out.join("settings.toml");
+    text = text.lines(format!("\nsettings: {}", file.display()));
+    let leads = std::iter::once("next:    ").chain(std::iter::repeat("or:      "));
+    advice
+        .next
+        .iter()
+        .zip(leads)
+        .fold(text, |text, (next, lead)| {
+            text.lines(format!("{lead} {}", fill_paths(next, args)))
+        })
 }
 
-fn json_summary(tuned: &TuneResult, args: &TuneArgs) -> Value {
+/// Formats the plan of a dry run.
+pub(super) fn format_plan(args: &TuneOptions, tuning: &Tuning, plan: &TunePlan) -> String {
+    let limits: Vec<String> = tuning.limits().iter().map(ToString::to_string).collect();
+    let ready: Vec<&str> = plan.ready.iter().map(|ready| ready.name.as_str()).collect();
+    format!(
+        "would search {} in {} on {}\nready guards: {}\nlimits: {}; best by: {}; in use: {} ({})\nwould write to {}; nothing was written",
+        several(plan.searched() as u64, "setting"),
+        several(plan.plan.blocks().len() as u64, "structure"),
+        args.corpus.display(),
+        ready.join(", "),
+        limits.join(", "),
+        tuning.objective.name,
+        plan.plan.id(plan.in_use),
+        tuning.in_use_is,
+        args.out.display(),
+    )
+}
+
+/// Returns the advice as JSON, with the paths of this run.
+pub(super) fn summary(tuned: &TuneResult, args: &TuneOptions) -> Value {
     let advice = &tuned.choices.advice;
     let mut value = json!(advice);
     if let Value::Object(map) = &mut value {
@@ -118,13 +110,13 @@ fn chosen_rows(choices: &Choices) -> Vec<Value> {
 }
 
 /// Fills the paths into a command, as the user gave them.
-fn fill_paths(next: &str, args: &TuneArgs) -> String {
+fn fill_paths(next: &str, args: &TuneOptions) -> String {
     next.replace("CORPUS", &typed(&args.corpus))
         .replace("DIR", &typed(&args.out))
 }
 
-/// Formats the verdict in its colour, then the sentence.
-fn format_verdict(advice: &Advice) -> String {
+/// Adds the verdict in its colour, then the sentence.
+fn add_verdict(text: TextDocument, advice: &Advice) -> TextDocument {
     let colour = match advice.verdict {
         Ruling::Ship => AnsiColor::Green,
         Ruling::Collect => AnsiColor::Yellow,
@@ -132,9 +124,7 @@ fn format_verdict(advice: &Advice) -> String {
     };
     let style = Style::new().bold().fg_color(Some(colour.into()));
     let name = advice.verdict.name().to_uppercase();
-    let line = show::fold(&format!("{name}  {}", visible_lines(&advice.reason)));
-    // Folding counts columns, so the colour is added afterwards.
-    line.replacen(&name, &format!("{style}{name}{style:#}"), 1)
+    text.headed(style, name, &visible_lines(&advice.reason))
 }
 
 /// Lists the parameters that change. A long list is one line.
@@ -152,15 +142,15 @@ fn format_totals(choices: &Choices, options: &ChooseOptions) -> String {
         .map(ToString::to_string)
         .collect();
     let is_default = if options.given { "" } else { " (the default)" };
-    show::fold(&format!(
+    format!(
         "Judged on {} labelled {}s: {}, {} and {} clean. Limit: {}{is_default}.",
-        show::count(all.loops() + all.transient() + all.clean()),
+        count(all.loops() + all.transient() + all.clean()),
         response(options.judge.unit),
-        show::several(all.loops(), "loop"),
-        show::several(all.transient(), "transient repetition"),
-        show::count(all.clean()),
+        several(all.loops(), "loop"),
+        several(all.transient(), "transient repetition"),
+        count(all.clean()),
         limits.join(", ")
-    ))
+    )
 }
 
 /// Explains the columns of figures.
@@ -170,11 +160,11 @@ fn format_legend(options: &ChooseOptions) -> String {
         let decides = ["", ", which decides"][usize::from(measure == options.objective)];
         format!("{title}{decides}: {}", measure.meaning)
     });
-    show::fold(&lines.collect::<Vec<String>>().join("\n"))
+    lines.collect::<Vec<String>>().join("\n")
 }
 
-/// Formats the setting in use and the settings file, side by side.
-fn format_sides(choices: &Choices, options: &ChooseOptions) -> String {
+/// Adds the table of the setting in use and the settings file.
+fn add_sides(text: TextDocument, choices: &Choices, options: &ChooseOptions) -> TextDocument {
     let advice = &choices.advice;
     let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
     if advice.verdict == Ruling::Ship {
@@ -186,19 +176,24 @@ fn format_sides(choices: &Choices, options: &ChooseOptions) -> String {
             rows.push(("settings.toml".to_owned(), advice.file.clone()));
         }
     }
-    format_figures(&rows, "", options)
+    add_figures(text, &rows, "", options)
 }
 
-/// Formats the held-out figures of each model, in use and with its setting. Without a model of its own it is a sentence.
-fn format_models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) -> String {
+/// Adds the held-out figures of each model, in use and with its setting: a sentence if all models have one setting.
+fn add_models(
+    text: TextDocument,
+    choices: &Choices,
+    options: &ChooseOptions,
+    args: &TuneOptions,
+) -> TextDocument {
     let file = typed(args.out.join("choice.csv"));
     let differs = |choice: &&Choice| choice.source != Provenance::All;
     let mut shown: Vec<&Choice> = choices.models.iter().filter(differs).collect();
     if shown.is_empty() {
         let name = &choices.all.name;
-        let same =
-            format!("Every model has the same setting: {name}. {file} has the figures of each.");
-        return show::fold(&same);
+        return text.prose(format!(
+            "Every model has the same setting: {name}. {file} has the figures of each."
+        ));
     }
     let mut rest: Vec<&Choice> = choices.models.iter().filter(|one| !differs(one)).collect();
     rest.sort_by_key(|choice| std::cmp::Reverse(choice.in_use.loops()));
@@ -218,19 +213,19 @@ fn format_models(choices: &Choices, options: &ChooseOptions, args: &TuneArgs) ->
         }
     });
     let rows: Vec<(String, Figures)> = rows.collect();
-    let mut left = match choices.models.len() - shown.len() {
-        0 => String::new(),
-        n => format!("\n{} in {file}", show::several(n as u64, "more model")),
-    };
+    let mut text = add_figures(text, &rows, "model", options);
+    let left = choices.models.len() - shown.len();
+    if left > 0 {
+        text = text.lines(format!("{} in {file}", several(left as u64, "more model")));
+    }
     let few =
         |choice: &Choice| choice.source == Provenance::All && choice.in_use.loops() < MODEL_LOOPS;
     if choices.models.iter().any(few) {
-        left += "\n";
-        left += &show::fold(&format!(
+        text = text.prose(format!(
             "A model with fewer than {MODEL_LOOPS} loops has the setting of all models."
         ));
     }
-    format!("{}{left}", format_figures(&rows, "model", options))
+    text
 }
 
 /// Returns the measures of a row, without repeats.
@@ -262,7 +257,7 @@ fn format_cells(run: &Figures, options: &ChooseOptions) -> Vec<String> {
     };
     let mut cells: Vec<String> = shown_measures(options).iter().map(figure).collect();
     let rate = format_value(wrong_rate(options.judge.unit), run.rate);
-    cells.extend([show::count(run.wrong), rate, show::count(run.transient)]);
+    cells.extend([count(run.wrong), rate, count(run.transient)]);
     cells
 }
 
@@ -272,12 +267,17 @@ fn column_titles(options: &ChooseOptions) -> Vec<String> {
         .iter()
         .map(|m| m.title_in(unit).into_owned())
         .collect();
-    header.extend(["wrong alarms", show::per(unit), "transient stops"].map(str::to_owned));
+    header.extend(["wrong alarms", per(unit), "transient stops"].map(str::to_owned));
     header
 }
 
-/// Formats a table with a row for each setting.
-fn format_figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptions) -> String {
+/// Adds a table with a row for each setting. `first` is the title of the column of names.
+fn add_figures(
+    text: TextDocument,
+    rows: &[(String, Figures)],
+    first: &str,
+    options: &ChooseOptions,
+) -> TextDocument {
     let row = |(name, run): &(String, Figures)| {
         std::iter::once(name.clone())
             .chain(format_cells(run, options))
@@ -287,12 +287,12 @@ fn format_figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptio
     let header: Vec<String> = std::iter::once(first.to_owned())
         .chain(column_titles(options))
         .collect();
-    let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    show::table(&header, &rows, 1)
+    let numbers = 1..header.len();
+    text.table(&header, rows, numbers)
 }
 
-/// Formats the cost of each limit: the rungs, held out.
-fn format_limits(tuned: &TuneResult) -> String {
+/// Adds the cost of each limit: the rungs, held out.
+fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
     let (options, choices) = (&tuned.options, &tuned.choices);
     let all = &choices.advice.limits;
     let shown = &all[..all.len().min(ROWS)];
@@ -317,7 +317,6 @@ fn format_limits(tuned: &TuneResult) -> String {
     let mut titles = vec!["at most".to_owned()];
     titles.extend(column_titles(options));
     titles.push("setting".to_owned());
-    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let numbers = 0..titles.len() - 1;
     let lines = settings.iter();
     let lines = lines.map(|(_, letter, name)| format!("{letter}  {name}"));
@@ -326,20 +325,17 @@ fn format_limits(tuned: &TuneResult) -> String {
         below.push("!  held out, above the limit of the row".to_owned());
     }
     if all.len() > shown.len() {
-        let more = show::several((all.len() - shown.len()) as u64, "more row");
+        let more = several((all.len() - shown.len()) as u64, "more row");
         below.push(format!("{more} on the page"));
     }
     below.extend(explain_grids(tuned, shown));
-    let below: Vec<String> = below.iter().map(|line| show::fold(line)).collect();
-    format!(
-        "{}\n{}\n{}",
-        show::fold(&format!(
+    let text = text
+        .prose(format!(
             "What a limit on {} costs. The first row is settings.toml. Each other row is the best setting of the grids under a limit. Its figures are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times. So one setting can have several rows.",
             options.limited().title_in(options.judge.unit)
-        )),
-        show::table_with(&titles, &rows, numbers),
-        below.join("\n")
-    )
+        ))
+        .table(&titles, rows, numbers);
+    below.into_iter().fold(text, TextDocument::prose)
 }
 
 /// Says how a setting of the grids can ship. `None` if the command already has a grid.
@@ -348,7 +344,7 @@ fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
     let detector = |rung: &Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
     let detector = best.or(shown.first()).map(detector)?;
     (!tuned.options.ships_grid).then(|| {
-        format!("These settings ship only with --grid: deadloop detectors {detector} --grid > grid.toml writes one to start from.")
+        format!("These settings ship only with {GRID}: deadloop detectors {detector} {GRID} > grid.toml writes one to start from.")
     })
 }
 
@@ -375,20 +371,16 @@ fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, Str
     lettered.collect()
 }
 
-/// Formats the held-out `saved_at_1` of each grid.
-fn format_means(grids: &[SavedMean], options: &ChooseOptions) -> String {
+/// Adds the held-out `saved_at_1` of each grid.
+fn add_means(text: TextDocument, grids: &[SavedMean], options: &ChooseOptions) -> TextDocument {
     let row = |grid: &SavedMean| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
         vec![grid.grid.clone(), value, ends]
     };
-    let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
-    format!(
-        "{}\n{}",
-        show::fold(&format!(
-            "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
-            show::per(options.judge.unit)
-        )),
-        show::table(&["grid", "saved_at_1", "95 %"], &rows, 1)
-    )
+    text.prose(format!(
+        "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
+        per(options.judge.unit)
+    ))
+    .table(&["grid", "saved_at_1", "95 %"], grids.iter().map(row).collect(), 1..3)
 }
