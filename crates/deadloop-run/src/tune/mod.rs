@@ -139,7 +139,7 @@ pub fn tune(
         };
         work.describe(&mut done, &choices);
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
-        to_do.extend(head.disputed());
+        to_do.extend(head.disputed(tuning.unit));
         choices.advice.to_do = to_do;
         choices.advice.next = next(&choices, live.is_ok() && tuning.unit == Unit::Chars);
         done.run.manifest.advice = Some(choices.advice.clone());

@@ -1,6 +1,6 @@
 //! The options of `tune`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_detect::{Settings, Unit};
@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::{Code, Outcome};
 use crate::host::Terminal;
+use deadloop_report::short_name;
 use deadloop_run::options::{JudgingOptions, OutputOptions, SelectionOptions};
-use deadloop_run::settings::SettingsReader;
+use deadloop_run::settings::{SHIPPED, SettingsReader};
 
 #[derive(Debug, Args, Serialize, Deserialize)]
 pub(crate) struct TuneArgs {
@@ -77,13 +78,9 @@ impl TuneArgs {
         }
         Ok(TuneOptions {
             unit,
+            in_use_is: name_in_use(path, &settings),
             settings,
             text,
-            in_use_is: match self.settings {
-                Some(_) => "the setting in use",
-                None => "the recommended guard",
-            }
-            .to_owned(),
             grid: self
                 .grid
                 .as_ref()
@@ -154,5 +151,28 @@ impl TuneArgs {
             select: self.select.clone(),
             ..Request::new(&self.corpus, &self.out, host)
         })
+    }
+}
+
+/// Names the settings in use in sentences. A path is shortened to its file name, so that sentences are the same on every
+/// machine.
+fn name_in_use(path: Option<&Path>, settings: &Settings) -> String {
+    let is_shipped = |path: &&Path| SHIPPED.iter().any(|name| path.as_os_str() == *name);
+    let Some(path) = path.filter(|path| !is_shipped(path)) else {
+        return "the recommended guard".to_owned();
+    };
+    let file = path.file_name().unwrap_or(path.as_os_str());
+    let file = file.to_string_lossy();
+    if !file.ends_with(".toml") && !path.exists() {
+        return format!("the preset {file}");
+    }
+    // A preset or a detector with its defaults has a name of one word.
+    let mut members = settings.guard().members.iter();
+    let program = members.find_map(|member| member.program()?.command.pop());
+    let guard = program.unwrap_or_else(|| short_name(settings.guard(), &[]));
+    if guard.contains(' ') {
+        file.into_owned()
+    } else {
+        format!("{guard} of {file}")
     }
 }

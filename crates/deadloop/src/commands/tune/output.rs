@@ -5,7 +5,7 @@ use deadloop_report::{NamedGuard, short_name};
 use deadloop_run::tune::TuneResult;
 use deadloop_score::choose::{
     Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
-    SavedMean, within,
+    SAVED_AT_1, SavedMean, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Metric, SAVED};
 use deadloop_score::sentences::response;
@@ -52,9 +52,9 @@ pub(super) fn print_all(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs)
         return Ok(summary);
     }
     show::print_styled(&format_verdict(advice))?;
-    let changes = list_changes(advice);
-    for line in advice.more.iter().chain(&changes) {
-        show::print(&show::fold(&format!("  {}", visible_lines(line))))?;
+    let more = advice.more.iter().map(|line| fill_paths(line, args));
+    for line in more.chain(list_changes(advice)) {
+        show::print(&show::fold(&format!("  {}", visible_lines(&line))))?;
     }
     if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
         show::print("  The exit code is 6: a limit of --constraint is not met.")?;
@@ -76,7 +76,7 @@ pub(super) fn print_all(tuned: &TuneResult, args: &TuneArgs, global: GlobalArgs)
         show::print(&format!("\n{}", format_limits(tuned)))?;
     }
     if options.ships_grid && !advice.saved_at_1.is_empty() {
-        show::print(&format!("\n{}", format_means(&advice.saved_at_1, options)))?;
+        show::print(&format!("\n{}", format_means(&advice.saved_at_1)))?;
     }
     show::print(&format!(
         "\nsettings: {}",
@@ -176,15 +176,16 @@ fn format_legend(options: &ChooseOptions) -> String {
 /// Formats the setting in use and the settings file, side by side.
 fn format_sides(choices: &Choices, options: &ChooseOptions) -> String {
     let advice = &choices.advice;
-    let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
+    let in_use = format!("in use: {}", options.in_use_is);
+    let mut rows = vec![(in_use, advice.in_use.clone())];
     if advice.verdict == Ruling::Ship {
-        if advice.by_folds {
-            rows.push(("settings.toml, held out".to_owned(), advice.file.clone()));
-            let in_sample = "settings.toml, in-sample".to_owned();
-            rows.push((in_sample, advice.in_sample.clone()));
-        } else {
-            rows.push(("settings.toml".to_owned(), advice.file.clone()));
-        }
+        let (file, held_out) = (
+            advice.name_file(),
+            ["", ", held out"][usize::from(advice.by_folds)],
+        );
+        rows.push((format!("{file}{held_out}"), advice.file.clone()));
+        let in_sample = || (format!("{file}, in-sample"), advice.in_sample.clone());
+        rows.extend(advice.by_folds.then(in_sample));
     }
     format_figures(&rows, "", options)
 }
@@ -294,13 +295,14 @@ fn format_figures(rows: &[(String, Figures)], first: &str, options: &ChooseOptio
 /// Formats the cost of each limit: the rungs, held out.
 fn format_limits(tuned: &TuneResult) -> String {
     let (options, choices) = (&tuned.options, &tuned.choices);
-    let all = &choices.advice.limits;
+    let (advice, limited) = (&choices.advice, options.limited());
+    let all: Vec<&Rung> = advice.limit_rows().collect();
     let shown = &all[..all.len().min(ROWS)];
     let settings = assign_letters(tuned, shown);
-    let row = |rung: &Rung| {
-        let is_above = rung.breaks_its_limit(options.limited(), options.judge.unit);
+    let row = |rung: &&Rung| {
+        let is_above = rung.breaks_its_limit(limited, options.judge.unit);
         let mark = if is_above { " !" } else { "" };
-        let mut row = vec![rung.name(options.limited()) + mark];
+        let mut row = vec![rung.name(limited) + mark];
         row.extend(format_cells(&rung.held_out, options));
         let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
         row.push(
@@ -310,10 +312,17 @@ fn format_limits(tuned: &TuneResult) -> String {
         );
         row
     };
-    let mut file = vec!["-".to_owned()];
-    file.extend(format_cells(&choices.advice.file, options));
-    file.push("settings.toml".to_owned());
-    let rows: Vec<Vec<String>> = std::iter::once(file).chain(shown.iter().map(row)).collect();
+    let fixed = |figures: &Figures, name: &str| -> Vec<String> {
+        let mut row = vec!["-".to_owned()];
+        row.extend(format_cells(figures, options));
+        row.push(name.to_owned());
+        row
+    };
+    let guards = advice.guard_rows();
+    let rows: Vec<Vec<String>> = std::iter::once(fixed(&advice.file, &advice.name_file()))
+        .chain(guards.map(|guard| fixed(&guard.figures, &guard.name)))
+        .chain(shown.iter().map(row))
+        .collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(column_titles(options));
     titles.push("setting".to_owned());
@@ -322,6 +331,16 @@ fn format_limits(tuned: &TuneResult) -> String {
     let lines = settings.iter();
     let lines = lines.map(|(_, letter, name)| format!("{letter}  {name}"));
     let mut below: Vec<String> = lines.collect();
+    let guards = advice
+        .guard_rows()
+        .map(|guard| (guard.name.clone(), &guard.why));
+    let rungs = shown.iter().filter(|rung| !rung.why.is_empty());
+    let rungs = rungs.map(|rung| (format!("at most {}", rung.name(limited)), &rung.why));
+    below.extend(
+        guards
+            .chain(rungs)
+            .map(|(row, why)| format!("{row}: {why}")),
+    );
     if rows.iter().any(|row| row[0].contains('!')) {
         below.push("!  held out, above the limit of the row".to_owned());
     }
@@ -334,8 +353,9 @@ fn format_limits(tuned: &TuneResult) -> String {
     format!(
         "{}\n{}\n{}",
         show::fold(&format!(
-            "What a limit on {} costs. The first row is settings.toml. Each other row is the best setting of the grids under a limit. Its figures are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times. So one setting can have several rows.",
-            options.limited().title_in(options.judge.unit)
+            "What a limit on {} costs. {}",
+            limited.title_in(options.judge.unit),
+            advice.explain_limits(limited)
         )),
         show::table_with(&titles, &rows, numbers),
         below.join("\n")
@@ -343,9 +363,9 @@ fn format_limits(tuned: &TuneResult) -> String {
 }
 
 /// Says how a setting of the grids can ship. `None` if the command already has a grid.
-fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
+fn explain_grids(tuned: &TuneResult, shown: &[&Rung]) -> Option<String> {
     let best = shown.iter().find(|rung| rung.ships.is_some());
-    let detector = |rung: &Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
+    let detector = |rung: &&Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
     let detector = best.or(shown.first()).map(detector)?;
     (!tuned.options.ships_grid).then(|| {
         format!("These settings ship only with --grid: deadloop detectors {detector} --grid > grid.toml writes one to start from.")
@@ -353,7 +373,7 @@ fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
 }
 
 /// Returns each setting of the rows but that of the file once: its cell, a letter for it, and its name, which is long.
-fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> {
+fn assign_letters(tuned: &TuneResult, shown: &[&Rung]) -> Vec<(usize, String, String)> {
     let plan = &tuned.plan;
     let guard = |name: &str, cell| NamedGuard {
         name: name.to_owned(),
@@ -376,7 +396,7 @@ fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, Str
 }
 
 /// Formats the held-out `saved_at_1` of each grid.
-fn format_means(grids: &[SavedMean], options: &ChooseOptions) -> String {
+fn format_means(grids: &[SavedMean]) -> String {
     let row = |grid: &SavedMean| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
@@ -385,10 +405,7 @@ fn format_means(grids: &[SavedMean], options: &ChooseOptions) -> String {
     let rows: Vec<Vec<String>> = grids.iter().map(row).collect();
     format!(
         "{}\n{}",
-        show::fold(&format!(
-            "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
-            show::per(options.judge.unit)
-        )),
+        show::fold(SAVED_AT_1),
         show::table(&["grid", "saved_at_1", "95 %"], &rows, 1)
     )
 }
