@@ -92,6 +92,7 @@ pub fn pages(data: &ReportData, charts: &[Chart]) -> Result<Pages, PageError> {
     environment.add_template("plane.html", include_str!("../templates/plane.html"))?;
     environment.add_template("matrix.html", include_str!("../templates/matrix.html"))?;
     environment.add_template("drill.html", include_str!("../templates/drill.html"))?;
+    environment.add_template("method.html", include_str!("../templates/method.html"))?;
     environment.add_template("report.md", include_str!("../templates/report.md"))?;
     let content = template_context(data, charts)?;
     let html = environment

@@ -8,6 +8,7 @@ use crate::numbers::{count, formatter_of};
 use crate::pack::pack;
 use crate::page::PageError;
 use crate::visible::visible;
+use deadloop_score::format_value;
 use deadloop_score::sentences::wrong_and_transient;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -91,6 +92,7 @@ fn dot_views(
     let shown = plane.dots.iter().map(|dot| DotView {
         name: visible(&data.describe(dot.setting)).into_owned(),
         figures: figures(data, plane.model, dot.setting)
+            .chain(held_out(data, plane.model, dot.setting))
             .chain((dot.settings > 1).then(|| {
                 let here = format!("{}, of which this is the best", count(dot.settings as u64));
                 ("settings here".to_owned(), here)
@@ -103,6 +105,18 @@ fn dot_views(
         file: file(dot.setting),
     });
     shown.collect()
+}
+
+/// Returns the held-out figures of a setting, under the strictest limit for which the choice took it.
+fn held_out(data: &ReportData, model: &str, setting: usize) -> Option<(String, String)> {
+    let advice = data.advice.as_ref().filter(|_| model == ALL_MODELS)?;
+    let id = &data.settings[setting].id;
+    let rung = advice.limits.iter().find(|rung| rung.setting == *id)?;
+    let (objective, figures) = (data.run.objective.0, &rung.held_out);
+    let value = format_value(objective, figures.objective);
+    let alarms = wrong_and_transient(figures.wrong, figures.transient);
+    let text = format!("{} {value}, {alarms}", objective.name);
+    Some(("held out".to_owned(), text))
 }
 
 /// Returns the titles and the in-sample values of the measures in the table of choices.

@@ -8,6 +8,7 @@ use crate::draw::{ChartAxis, DrawError, Ink, Picture, centered_text, elide, text
 use crate::numbers::{decimal, format_plain, percent};
 use crate::series::series_ink;
 use crate::visible::visible;
+use deadloop_score::choose::Advice;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub(super) static ENTRY: ChartEntry = ChartEntry {
     title: "Every setting",
     reading: "Each dot is a setting: higher is better, further left cuts less healthy output. The strip at the left has the \
               settings without a wrong alarm. The line is the best of all settings with at most that many wrong alarms per \
-              million clean chars. Figures are in-sample; held-out ones are in the tables.",
+              million clean chars. Dots are in-sample, so chosen ones look better than they are: held-out figures are in the tables.",
     draw,
 };
 
@@ -378,7 +379,7 @@ fn marked_settings(data: &ReportData, model: &str) -> Vec<MarkedSetting> {
     let named = data.leading().iter().filter(|at| chosen != Some(**at));
     let named = named.filter_map(|at| mark(*at, data.describe(*at), series_ink(data, *at)));
     let mut marked: Vec<MarkedSetting> = stars.chain(named).collect();
-    let limits = data.advice.iter().flat_map(|advice| &advice.limits);
+    let limits = data.advice.iter().flat_map(Advice::limit_rows);
     for rung in limits {
         let setting = data.settings.iter().position(|one| one.id == rung.setting);
         let new = setting.filter(|at| marked.iter().all(|one| one.setting != *at));

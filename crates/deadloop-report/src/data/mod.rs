@@ -155,14 +155,12 @@ impl ReportData {
         of_all.setting.filter(|at| self.in_use() != Some(*at))
     }
 
-    /// Returns the name of the setting in use. It is the recommended guard if the user named no setting.
-    pub(crate) fn in_use_is(&self) -> &'static str {
+    /// Returns the name of the setting in use, if a choice has one.
+    pub(crate) fn in_use_is(&self) -> &str {
         let advice = self.advice.as_ref();
-        if advice.is_some_and(|advice| advice.in_use_is.contains("recommended")) {
-            "recommended guard"
-        } else {
-            "in use"
-        }
+        let name = advice.map_or("in use", |advice| advice.in_use_is.as_str());
+        let name = name.trim_start_matches("the ");
+        name.trim_start_matches("setting ")
     }
 
     /// Returns the choice for a model.

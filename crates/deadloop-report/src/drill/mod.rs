@@ -60,7 +60,9 @@ pub(crate) fn open_groups(data: &ReportData) -> Vec<OpenedGroup> {
                 count(rest)
             ),
         };
-        let disputed = head.disputed().filter(|_| group == Group::FalseAlarm);
+        let disputed = head
+            .disputed(data.run.unit)
+            .filter(|_| group == Group::FalseAlarm);
         let disputed = disputed.map_or(String::new(), |many| format!(" {many}"));
         (!opened.is_empty()).then_some(OpenedGroup {
             name,

@@ -2,13 +2,13 @@
 
 use crate::data::{Difference, ReportData};
 use crate::visible::visible;
-use deadloop_score::choose::SavedMean;
+use deadloop_score::choose::{SAVED_AT_1, SavedMean};
 use deadloop_score::measure::SAVED;
 use serde::Serialize;
 
 /// The verdict of a choice, ready for the page.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct AdviceView {
+pub(crate) struct AdviceView<'d> {
     /// The verdict: `ship`, `keep` or `collect`.
     pub(crate) badge: &'static str,
     /// The sentence, the same as in every other output.
@@ -18,13 +18,15 @@ pub(crate) struct AdviceView {
     /// The measure that decided, and its meaning.
     pub(crate) decided_by: String,
     /// The name of the setting in use.
-    pub(crate) in_use_is: &'static str,
+    pub(crate) in_use_is: &'d str,
     /// The parameters that differ.
     pub(crate) changes: Vec<Difference>,
     /// The sentence in place of a long list.
     pub(crate) many: Option<String>,
     /// The quality of each grid, one line per grid.
     pub(crate) saved_at_1: Vec<String>,
+    /// The meaning of this quality.
+    pub(crate) saved_at_1_note: &'static str,
     /// The remedies for wrong alarms.
     pub(crate) to_do: Vec<String>,
     /// The next commands.
@@ -34,7 +36,7 @@ pub(crate) struct AdviceView {
 }
 
 /// Prepares the verdict. `None` if the run made no choice.
-pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
+pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView<'_>> {
     let advice = data.advice.as_ref()?;
     let changes = &advice.changes;
     let shown = |text: &String| visible(text).into_owned();
@@ -54,6 +56,7 @@ pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView> {
         many: advice.many_changes().as_ref().map(shown),
         changes: changes.iter().map(Difference::new).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
+        saved_at_1_note: SAVED_AT_1,
         to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),
         here: advice.next.iter().filter_map(|line| rebase(line)).collect(),

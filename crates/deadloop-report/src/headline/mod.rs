@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 
 /// The top of the page.
 #[derive(Debug, Clone, Default, Serialize)]
-pub(crate) struct Headline {
+pub(crate) struct Headline<'d> {
     /// The sentence about the measurement.
     pub(crate) measured: String,
     /// The advice of `tune`. `None` for other runs.
-    pub(crate) advice: Option<advice::AdviceView>,
+    pub(crate) advice: Option<advice::AdviceView<'d>>,
     /// The result in a sentence or two. `None` if the advice has it.
     pub(crate) verdict: Option<String>,
     /// The next command for a run without an advice.
@@ -90,7 +90,7 @@ const NAMED: usize = 3;
 const TRANSIENT: &str = "transient stops";
 
 /// Builds the headline.
-pub(crate) fn headline(data: &ReportData) -> Headline {
+pub(crate) fn headline(data: &ReportData) -> Headline<'_> {
     if !data.summary.is_empty() {
         let (command, corpus) = (&data.run.command, &data.run.corpus);
         return Headline {
@@ -242,7 +242,7 @@ fn advised_figures(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
     let file = || {
         line(
             &advice.file,
-            format!("settings.toml, {measured}"),
+            format!("{}, {measured}", advice.name_file()),
             ("chosen", data.chosen()),
         )
     };

@@ -8,10 +8,10 @@ use crate::data::{
 };
 use deadloop_score::replay::detect::Unit;
 use deadloop_score::tables::polars::prelude::{IdxCa, IdxSize, NamedFrom};
-use deadloop_score::tables::{cell, cell_text, floats, ints, texts};
+use deadloop_score::tables::{cell_text, floats, ints, texts};
 use deadloop_score::{
-    BY_MODEL, Constraint, DataFrame, FileError, Manifest, NEVER, ResultFolder, Scores, TOTAL,
-    measures, read_excerpts, read_text_if_named,
+    BY_MODEL, Constraint, DataFrame, FileError, Manifest, Metric, NEVER, ResultFolder, Scores,
+    TOTAL, measures, read_excerpts, read_text_if_named,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -331,48 +331,37 @@ const CHOSEN_NAME: &str = "chosen";
 
 /// Reads the rows of choice.csv.
 fn read_choices(table: &DataFrame, settings: &mut SettingIndex) -> Vec<ChoiceRow> {
-    let text = |name| -> Vec<Option<Arc<str>>> {
-        <cell::Text as cell::CellType>::read(table, name).collect()
-    };
-    let count = |name: &str| -> Vec<Option<u64>> {
-        <cell::Int as cell::CellType>::read(table, name).collect()
-    };
-    let [models, ids, in_use, gets, why, ships] =
-        ["model", "setting", "in_use", "gets", "why", "ships"].map(text);
-    let loops = count("loops");
-    let figures = ["in_use", "held_out", "in_sample"].map(|of| {
-        let values = Unit::ALL.into_iter().flat_map(measures);
-        let values = values.map(|measure| {
-            let name = format!("{of}_{}", measure.name);
-            (measure.name, floats(table, &name).collect::<Vec<_>>())
-        });
-        let values: Vec<_> = values.filter(|(_, cells)| !cells.is_empty()).collect();
-        let [wrong, transient] = ["wrong", "transient"].map(|name| count(&format!("{of}_{name}")));
-        (values, wrong, transient)
-    });
     let row = |at: usize| {
-        let get = |cells: &[Option<Arc<str>>]| cells[at].as_deref().unwrap_or_default().to_owned();
-        let [in_use_figures, held_out, in_sample] =
-            figures.each_ref().map(|(values, wrong, transient)| {
-                let value =
-                    |(name, cells): &(&'static str, Vec<Option<f64>>)| Some((*name, cells[at]?));
-                ChoiceFigures {
-                    values: values.iter().filter_map(value).collect(),
-                    wrong: wrong[at].unwrap_or(0),
-                    transient: transient[at].unwrap_or(0),
-                }
-            });
+        let text = |name: &str| {
+            let value = table.column(name).ok()?.get(at).ok()?;
+            cell_text(&value)
+        };
+        let word = |name| text(name).unwrap_or_default();
+        let number = |name: &str| text(name)?.parse::<f64>().ok();
+        let count = |name: &str| number(name).unwrap_or(0.0) as u64;
+        let figures = |of: &str| {
+            let value = |measure: Metric| {
+                let name = format!("{of}_{}", measure.name);
+                Some((measure.name, number(&name)?))
+            };
+            let measures = Unit::ALL.into_iter().flat_map(measures);
+            ChoiceFigures {
+                values: measures.filter_map(value).collect(),
+                wrong: count(&format!("{of}_wrong")),
+                transient: count(&format!("{of}_transient")),
+            }
+        };
         ChoiceRow {
-            model: get(&models),
-            setting: ids[at].as_deref().map(|id| settings.index_of(id)),
-            in_use_is: get(&in_use),
-            gets: get(&gets),
-            reason: get(&why),
-            ships: ships[at].as_deref().map(str::to_owned),
-            loops: loops[at].unwrap_or(0),
-            in_use: in_use_figures,
-            held_out,
-            in_sample,
+            model: word("model"),
+            setting: text("setting").map(|id| settings.index_of(&id)),
+            in_use_is: word("in_use"),
+            gets: word("gets"),
+            reason: word("why"),
+            ships: text("ships"),
+            loops: count("loops"),
+            in_use: figures("in_use"),
+            held_out: figures("held_out"),
+            in_sample: figures("in_sample"),
         }
     };
     (0..table.height()).map(row).collect()

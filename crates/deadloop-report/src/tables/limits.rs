@@ -20,12 +20,19 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
         .flat_map(|measure| with_counts(measure, unit));
     let last = [words("in settings.toml?"), words("setting")];
     let columns = std::iter::once(first).chain(figures).chain(last);
-    let rows = advice.limits.iter().map(|rung| row(data, rung, limited));
     let whole = file(data, [&advice.file, &advice.in_sample]);
-    let note = "First the file as it is, then for each limit the best setting of the grids, held out: each fold is scored with the \
-                setting chosen on the others. Below are the in-sample figures. A row is in settings.toml if it is shown, with 80 % \
-                confidence, to be better than the best other guard, and within the limit.";
-    let rows = std::iter::once(whole).chain(rows).collect();
+    let guards = advice.guard_rows().map(|guard| PageRow {
+        cells: cells(
+            data,
+            PageCell::text("–"),
+            [&guard.figures, &guard.figures],
+            [&format!("no: {}", guard.why), &guard.name],
+        ),
+        role: "",
+    });
+    let rows = advice.limit_rows().map(|rung| row(data, rung, limited));
+    let rows = std::iter::once(whole).chain(guards).chain(rows).collect();
+    let note = advice.explain_limits(limited);
     PageTable::new("What a limit costs", note, columns.collect(), rows)
 }
 

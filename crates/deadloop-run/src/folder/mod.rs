@@ -50,14 +50,9 @@ const OTHER_FILES: [(&str, &str); 4] = [
     ),
 ];
 
-/// The files that only earlier versions wrote.
-const EARLIER_FILES: &str = "excerpts.jsonl.zst feedback.csv intervals.csv pareto.csv regions.jsonl.zst scores_by.csv \
-     scores_by.parquet transcripts.jsonl.zst";
-
 /// Returns the files of a result with their descriptions. The report is left out, since it is written anew each time.
 pub fn result_files() -> BTreeMap<String, String> {
-    let earlier = EARLIER_FILES.split(' ').map(|name| (name, ""));
-    let others = earlier.chain(OTHER_FILES);
+    let others = OTHER_FILES.into_iter();
     let others = others.map(|(name, holds)| (name.to_owned(), holds.to_owned()));
     let mut files: BTreeMap<String, String> = others.collect();
     for table in result_tables() {

@@ -56,14 +56,11 @@ struct GroupedCase {
 impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
     /// Writes `cases.jsonl` into the folder of a run, and returns the head of this file.
     pub(crate) fn write(&self, done: &ReplayRun) -> RunResult<ExcerptsHead> {
-        let (all, selected) = self.select_worst(done);
+        let (head, selected) = self.select_worst(done);
         let mut texts = self.open_cases(done, &selected)?;
         let mut head = ExcerptsHead {
-            all,
             texts: self.texts,
-            without_text: 0,
-            unlabelled_loops: 0,
-            redacted: false,
+            ..head
         };
         let mut room = MAX_REPORT_BYTES;
         let mut opened = Vec::new();
@@ -93,8 +90,9 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         self.focus.get(model).or_else(|| self.focus.get("*"))
     }
 
-    /// Returns the number of cases in each group, and the worst cases of each group.
-    fn select_worst(&self, done: &ReplayRun) -> (BTreeMap<Group, u64>, Vec<GroupedCase>) {
+    /// Returns the counts of all cases, and the worst cases of each group.
+    fn select_worst(&self, done: &ReplayRun) -> (ExcerptsHead, Vec<GroupedCase>) {
+        let mut head = ExcerptsHead::default();
         let mut lists = Group::ALL.map(|group| (group, Vec::new()));
         for (cell, cases) in self.cases_by_cell() {
             let place = self.evidence.plan().cell(cell);
@@ -103,15 +101,16 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                     let alarmed = trial.decided.stop(&place.at).is_some();
                     (trial.outcome(&place.at, &done.judge), alarmed)
                 });
+                head.exposure += judged.exposure;
                 for (group, list) in &mut lists {
                     let badness = badness(*group, &judged, alarmed);
                     list.extend(badness.map(|badness| (badness, case)));
                 }
             }
         }
-        let (mut all, mut selected) = (BTreeMap::new(), Vec::new());
+        let mut selected = Vec::new();
         for (group, mut list) in lists {
-            all.insert(group, list.len() as u64);
+            head.all.insert(group, list.len() as u64);
             list.sort_by_key(|(badness, case)| (std::cmp::Reverse(*badness), *case));
             list.truncate(group.most());
             selected.extend(
@@ -119,7 +118,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
                     .map(|(_, case)| GroupedCase { group, case }),
             );
         }
-        (all, selected)
+        (head, selected)
     }
 
     /// Returns the case indices by the cell of the setting shown for their model.

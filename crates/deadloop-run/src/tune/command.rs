@@ -1,8 +1,9 @@
 //! [`tune`]: the choice of a setting for each model of a corpus.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use deadloop_detect::{Settings, Unit};
+use deadloop_report::short_name;
 use deadloop_score::choose::{Advice, Ruling};
 use deadloop_score::{Constraint, Metric, metric, wrong_rate};
 
@@ -15,7 +16,7 @@ use crate::option::{CONSTRAINT, OBJECTIVE, UNIT};
 use crate::options::{JudgingOptions, OutputOptions, SelectionOptions};
 use crate::replay::request::{Request, SEALED, record};
 use crate::replay::units::first_unit;
-use crate::settings::SettingsReader;
+use crate::settings::{SHIPPED, SettingsReader};
 use crate::sweep::{tell_csv_limit, tell_refused};
 
 /// The default objective.
@@ -128,13 +129,9 @@ impl TuneOptions {
         }
         Ok(Tuning {
             unit,
+            in_use_is: name_in_use(path, &settings),
             settings,
             text,
-            in_use_is: match self.settings {
-                Some(_) => "the setting in use",
-                None => "the recommended guard",
-            }
-            .to_owned(),
             grid: self
                 .grid
                 .as_ref()
@@ -212,5 +209,28 @@ impl TuneOptions {
             select: self.select.clone(),
             ..Request::new(&self.corpus, &self.out, host)
         })
+    }
+}
+
+/// Names the settings in use in sentences. A path is shortened to its file name, so that sentences are the same on every
+/// machine.
+fn name_in_use(path: Option<&Path>, settings: &Settings) -> String {
+    let is_shipped = |path: &&Path| SHIPPED.iter().any(|name| path.as_os_str() == *name);
+    let Some(path) = path.filter(|path| !is_shipped(path)) else {
+        return "the recommended guard".to_owned();
+    };
+    let file = path.file_name().unwrap_or(path.as_os_str());
+    let file = file.to_string_lossy();
+    if !file.ends_with(".toml") && !path.exists() {
+        return format!("the preset {file}");
+    }
+    // A preset or a detector with its defaults has a name of one word.
+    let mut members = settings.guard().members.iter();
+    let program = members.find_map(|member| member.program()?.command.pop());
+    let guard = program.unwrap_or_else(|| short_name(settings.guard(), &[]));
+    if guard.contains(' ') {
+        file.into_owned()
+    } else {
+        format!("{guard} of {file}")
     }
 }

@@ -141,7 +141,7 @@ fn choose_setting(
         };
         work.describe(&mut done, &choices);
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;
-        to_do.extend(head.disputed());
+        to_do.extend(head.disputed(tuning.unit));
         choices.advice.to_do = to_do;
         choices.advice.next = request.host.next_commands(&Chosen {
             verdict: choices.advice.verdict,

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
 use deadloop_score::choose::{
     Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
-    SavedMean, within,
+    SAVED_AT_1, SavedMean, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Metric, SAVED};
 use deadloop_score::sentences::response;
@@ -25,10 +25,10 @@ pub(super) fn format_result(tuned: &TuneResult, args: &TuneOptions) -> TextDocum
     let (choices, options) = (&tuned.choices, &tuned.options);
     let advice = &choices.advice;
     let indented =
-        |text: TextDocument, line: &String| text.prose(format!("  {}", visible_lines(line)));
+        |text: TextDocument, line: String| text.prose(format!("  {}", visible_lines(&line)));
     let mut text = add_verdict(TextDocument::default(), advice);
-    text = advice.more.iter().fold(text, indented);
-    text = list_changes(advice).iter().fold(text, indented);
+    let more = advice.more.iter().map(|line| fill_paths(line, args));
+    text = more.chain(list_changes(advice)).fold(text, indented);
     if options.given && advice.over_limit && advice.verdict != Ruling::Collect {
         text = text.lines(format!(
             "  The exit code is 6: a limit of {CONSTRAINT} is not met."
@@ -38,7 +38,7 @@ pub(super) fn format_result(tuned: &TuneResult, args: &TuneOptions) -> TextDocum
         text = text.lines("\nWhat to do:");
     }
     let to_do = advice.to_do.iter().map(|line| fill_paths(line, args));
-    text = to_do.fold(text, |text, line| indented(text, &line));
+    text = to_do.fold(text, indented);
     text = text.prose(format!("\n{}", format_totals(choices, options)));
     text = add_sides(text, choices, options).prose(format_legend(options));
     if choices.models.len() > 1 {
@@ -48,7 +48,7 @@ pub(super) fn format_result(tuned: &TuneResult, args: &TuneOptions) -> TextDocum
         text = add_limits(text.lines(""), tuned);
     }
     if options.ships_grid && !advice.saved_at_1.is_empty() {
-        text = add_means(text.lines(""), &advice.saved_at_1, options);
+        text = add_means(text.lines(""), &advice.saved_at_1);
     }
     let file = args.out.join("settings.toml");
     text = text.lines(format!("\nsettings: {}", file.display()));
@@ -166,15 +166,16 @@ fn format_legend(options: &ChooseOptions) -> String {
 /// Adds the table of the setting in use and the settings file.
 fn add_sides(text: TextDocument, choices: &Choices, options: &ChooseOptions) -> TextDocument {
     let advice = &choices.advice;
-    let mut rows = vec![(options.in_use_is.clone(), advice.in_use.clone())];
+    let in_use = format!("in use: {}", options.in_use_is);
+    let mut rows = vec![(in_use, advice.in_use.clone())];
     if advice.verdict == Ruling::Ship {
-        if advice.by_folds {
-            rows.push(("settings.toml, held out".to_owned(), advice.file.clone()));
-            let in_sample = "settings.toml, in-sample".to_owned();
-            rows.push((in_sample, advice.in_sample.clone()));
-        } else {
-            rows.push(("settings.toml".to_owned(), advice.file.clone()));
-        }
+        let (file, held_out) = (
+            advice.name_file(),
+            ["", ", held out"][usize::from(advice.by_folds)],
+        );
+        rows.push((format!("{file}{held_out}"), advice.file.clone()));
+        let in_sample = || (format!("{file}, in-sample"), advice.in_sample.clone());
+        rows.extend(advice.by_folds.then(in_sample));
     }
     add_figures(text, &rows, "", options)
 }
@@ -294,13 +295,14 @@ fn add_figures(
 /// Adds the cost of each limit: the rungs, held out.
 fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
     let (options, choices) = (&tuned.options, &tuned.choices);
-    let all = &choices.advice.limits;
+    let (advice, limited) = (&choices.advice, options.limited());
+    let all: Vec<&Rung> = advice.limit_rows().collect();
     let shown = &all[..all.len().min(ROWS)];
     let settings = assign_letters(tuned, shown);
-    let row = |rung: &Rung| {
-        let is_above = rung.breaks_its_limit(options.limited(), options.judge.unit);
+    let row = |rung: &&Rung| {
+        let is_above = rung.breaks_its_limit(limited, options.judge.unit);
         let mark = if is_above { " !" } else { "" };
-        let mut row = vec![rung.name(options.limited()) + mark];
+        let mut row = vec![rung.name(limited) + mark];
         row.extend(format_cells(&rung.held_out, options));
         let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
         row.push(
@@ -310,10 +312,17 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
         );
         row
     };
-    let mut file = vec!["-".to_owned()];
-    file.extend(format_cells(&choices.advice.file, options));
-    file.push("settings.toml".to_owned());
-    let rows: Vec<Vec<String>> = std::iter::once(file).chain(shown.iter().map(row)).collect();
+    let fixed = |figures: &Figures, name: &str| -> Vec<String> {
+        let mut row = vec!["-".to_owned()];
+        row.extend(format_cells(figures, options));
+        row.push(name.to_owned());
+        row
+    };
+    let guards = advice.guard_rows();
+    let rows: Vec<Vec<String>> = std::iter::once(fixed(&advice.file, &advice.name_file()))
+        .chain(guards.map(|guard| fixed(&guard.figures, &guard.name)))
+        .chain(shown.iter().map(row))
+        .collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(column_titles(options));
     titles.push("setting".to_owned());
@@ -321,6 +330,16 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
     let lines = settings.iter();
     let lines = lines.map(|(_, letter, name)| format!("{letter}  {name}"));
     let mut below: Vec<String> = lines.collect();
+    let guards = advice
+        .guard_rows()
+        .map(|guard| (guard.name.clone(), &guard.why));
+    let rungs = shown.iter().filter(|rung| !rung.why.is_empty());
+    let rungs = rungs.map(|rung| (format!("at most {}", rung.name(limited)), &rung.why));
+    below.extend(
+        guards
+            .chain(rungs)
+            .map(|(row, why)| format!("{row}: {why}")),
+    );
     if rows.iter().any(|row| row[0].contains('!')) {
         below.push("!  held out, above the limit of the row".to_owned());
     }
@@ -331,17 +350,18 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
     below.extend(explain_grids(tuned, shown));
     let text = text
         .prose(format!(
-            "What a limit on {} costs. The first row is settings.toml. Each other row is the best setting of the grids under a limit. Its figures are held out: a setting is chosen on four fifths of the groups and scored on the last fifth, five times. So one setting can have several rows.",
-            options.limited().title_in(options.judge.unit)
+            "What a limit on {} costs. {}",
+            limited.title_in(options.judge.unit),
+            advice.explain_limits(limited)
         ))
         .table(&titles, rows, numbers);
     below.into_iter().fold(text, TextDocument::prose)
 }
 
 /// Says how a setting of the grids can ship. `None` if the command already has a grid.
-fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
+fn explain_grids(tuned: &TuneResult, shown: &[&Rung]) -> Option<String> {
     let best = shown.iter().find(|rung| rung.ships.is_some());
-    let detector = |rung: &Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
+    let detector = |rung: &&Rung| tuned.plan.plan.setting(rung.cell).members[0].detector.name;
     let detector = best.or(shown.first()).map(detector)?;
     (!tuned.options.ships_grid).then(|| {
         format!("These settings ship only with {GRID}: deadloop detectors {detector} {GRID} > grid.toml writes one to start from.")
@@ -349,7 +369,7 @@ fn explain_grids(tuned: &TuneResult, shown: &[Rung]) -> Option<String> {
 }
 
 /// Returns each setting of the rows but that of the file once: its cell, a letter for it, and its name, which is long.
-fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, String)> {
+fn assign_letters(tuned: &TuneResult, shown: &[&Rung]) -> Vec<(usize, String, String)> {
     let plan = &tuned.plan;
     let guard = |name: &str, cell| NamedGuard {
         name: name.to_owned(),
@@ -372,15 +392,13 @@ fn assign_letters(tuned: &TuneResult, shown: &[Rung]) -> Vec<(usize, String, Str
 }
 
 /// Adds the held-out `saved_at_1` of each grid.
-fn add_means(text: TextDocument, grids: &[SavedMean], options: &ChooseOptions) -> TextDocument {
+fn add_means(text: TextDocument, grids: &[SavedMean]) -> TextDocument {
     let row = |grid: &SavedMean| {
         let [value, lo, hi] = [grid.value, grid.lo, grid.hi].map(|x| format_value(&SAVED, x));
         let ends = grid.lo.map_or("n/a".into(), |_| format!("{lo} to {hi}"));
         vec![grid.grid.clone(), value, ends]
     };
-    text.prose(format!(
-        "saved_at_1 rates a grid as a whole: the mean of saved over the limits 0, 0.05, … 1 {}. For each limit a setting is chosen on four fifths of the groups, and scored on the last fifth. Copies count once, and labels in doubt do not count.",
-        per(options.judge.unit)
-    ))
-    .table(&["grid", "saved_at_1", "95 %"], grids.iter().map(row).collect(), 1..3)
+    let rows = grids.iter().map(row).collect();
+    text.prose(SAVED_AT_1)
+        .table(&["grid", "saved_at_1", "95 %"], rows, 1..3)
 }

@@ -3,7 +3,7 @@
 use deadloop_replay::detect::harness::{Domain, Member, Param, ParamRole};
 use deadloop_replay::detect::{Setting, Value};
 
-use crate::sentences::thousands;
+use crate::sentences::{capital, thousands};
 
 /// Describes a setting: one line for each guard, and one for each of its parameters that matters.
 ///
@@ -133,10 +133,7 @@ fn describe_param(param: &Param, value: &Value, member: &Member) -> String {
             None => format!("{meaning}: {}", with_unit(value, unit_of(param, member))),
         },
     };
-    let mut chars = sentence.chars();
-    let first = chars.next().map(char::to_uppercase);
-    let sentence: String = first.into_iter().flatten().chain(chars).collect();
-    format!("{sentence} ({}).", param.name)
+    format!("{} ({}).", capital(&sentence), param.name)
 }
 
 /// Splits the meaning of a parameter with named values into its subject and the clause of the value `word`. `None` for
@@ -188,17 +185,14 @@ fn unit_of<'d>(param: &'d Param, member: &Member) -> &'d str {
 /// Describes each row of the parameter `rules` in a sentence.
 fn list_rules(rows: &[Value], member: &Member) -> Vec<String> {
     let unit = unit_of_rules(member);
-    let number = |row: &Value, name: &str| row.field(name).and_then(Value::as_int).unwrap_or(0);
-    let mut lines: Vec<String> = Vec::new();
-    for row in rows {
-        lines.push(format!(
-            "Units of up to {} {unit}: {} copies, {} chars in all (rules).",
-            thousands(number(row, "max_period")),
-            thousands(number(row, "min_copies")),
-            thousands(number(row, "min_chars")),
-        ));
-    }
-    lines
+    let number =
+        |row: &Value, name: &str| thousands(row.field(name).and_then(Value::as_int).unwrap_or(0));
+    let line = |row: &Value| {
+        let [period, copies, chars] =
+            ["max_period", "min_copies", "min_chars"].map(|name| number(row, name));
+        format!("Units of up to {period} {unit}: {copies} copies, {chars} chars in all (rules).")
+    };
+    rows.iter().map(line).collect()
 }
 
 fn unit_of_rules(member: &Member) -> &'static str {

@@ -11,6 +11,7 @@
 //! | the ready guards | `ready.rs` |
 //! | the figures of every cell of the grid, fold by fold | `candidates.rs` |
 //! | the ladder of rates, and the best cell of a rung | `search.rs` |
+//! | the rows of "what a limit costs" | `limits.rs` |
 //! | the verdict, and the figures of the file | `verdict.rs` |
 //! | the sentence of the verdict, and those of its reasons | `sentences.rs` |
 //! | what changes, and what a setting does, in sentences | `changes.rs`, `explanation.rs` |
@@ -31,6 +32,7 @@ mod changes;
 mod doubt;
 mod explanation;
 mod folds;
+mod limits;
 mod ready;
 mod search;
 mod sentences;
@@ -41,7 +43,8 @@ pub use changes::changes;
 pub use doubt::{ContradictedLabel, contradicted, limit_doubt};
 pub use explanation::{described, explained, in_words, subject};
 pub use folds::folds;
-pub use search::{Rung, SavedMean};
+pub use limits::{GuardRow, Rung};
+pub use search::{SAVED_AT_1, SavedMean};
 pub use sentences::format_value;
 pub use test::{PairedTest, Ship};
 pub use verdict::{Advice, Choice, Choices, Figures, ParamChange, Provenance, Ruling, within};
@@ -129,6 +132,13 @@ impl ChooseOptions {
     pub fn limited(&self) -> Metric {
         let rate = || wrong_rate(self.judge.unit);
         self.limit().map_or_else(rate, |limit| limit.metric)
+    }
+
+    /// Returns the name of a ready guard or of the setting `in_use`, given its cell.
+    fn name_of(&self, cell: usize, in_use: usize) -> &str {
+        let mut ready = self.ready.iter().filter(|_| cell != in_use);
+        let ready = ready.find(|guard| guard.cell == cell);
+        ready.map_or(&self.in_use_is, |guard| &guard.name)
     }
 
     /// Returns the limit on wrong alarms, if there is one.

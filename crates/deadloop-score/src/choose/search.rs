@@ -7,18 +7,17 @@
 //! it. Such a proof fails for rates from just under the rate in use to well above it, so a laxer limit would ship less.
 
 use std::cell::RefCell;
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use deadloop_replay::detect::{Unit, Value};
+use deadloop_replay::detect::Value;
 use serde::{Deserialize, Serialize};
 
 use super::candidates::{CellFigures, standings};
 use super::test::Trial;
-use super::verdict::{Figures, Pick, Provenance};
-use super::{Candidate, Chooser, FOLDS, Sample, Ship};
+use super::verdict::{Pick, Provenance};
+use super::{Candidate, Chooser, FOLDS, Sample};
 use crate::intervals::{GroupSums, Resampling, percentile};
-use crate::measure::{Measure, MeasureUnit, SAVED, wrong_rate};
+use crate::measure::{Measure, MeasureUnit, SAVED};
 use crate::tally::{Count, Tally};
 
 /// The rungs: wrong alarms per million chars or per thousand calls or turns; for a share, percent.
@@ -33,48 +32,6 @@ const LEAST_EXPECTED: f64 = 1.61;
 /// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 
-/// A row of "what a limit costs": the best setting within one limit on wrong alarms.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Rung {
-    /// The limit, in the measure of the ladder.
-    pub at_most: f64,
-    /// The setting's number in the plan.
-    #[serde(skip)]
-    pub cell: usize,
-    /// The setting.
-    pub setting: String,
-    /// The setting as a settings file.
-    pub toml: String,
-    /// The held-out figures, on all labels.
-    pub held_out: Figures,
-    /// The figures on all transcripts, on which the setting was chosen.
-    pub in_sample: Figures,
-    /// The rule by which the setting would replace the best ready guard. `None` if it would not.
-    pub ships: Option<Ship>,
-    /// The reason why it is not in the file. Empty if nothing but a better row keeps it out.
-    #[serde(default)]
-    pub why: String,
-}
-
-impl Rung {
-    /// Formats the limit with at most three decimals. A share is in percent.
-    pub fn name(&self, measure: &Measure) -> String {
-        let (number, percent) = match measure.unit {
-            MeasureUnit::Share => (100.0 * self.at_most, " %"),
-            _ => (self.at_most, ""),
-        };
-        let text = format!("{number:.3}");
-        let short = text.trim_end_matches('0').trim_end_matches('.');
-        format!("{short}{percent}")
-    }
-
-    /// Returns whether the held-out rate of wrong alarms is above the limit of the row. False where the limit is on
-    /// another measure.
-    pub fn breaks_its_limit(&self, limited: &Measure, unit: Unit) -> bool {
-        limited == wrong_rate(unit) && self.held_out.rate.is_some_and(|rate| rate > self.at_most)
-    }
-}
-
 /// Returns how many times as much healthy text it takes to search the grid. `None` if there is enough, or if the winner of
 /// step 1, with the tally `now`, has so many wrong alarms that a candidate only needs no more.
 pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
@@ -82,6 +39,9 @@ pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) 
     let expected = limit.expected_wrong(&chooser.tally_of_never(&sample.pick))?;
     (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
 }
+
+/// The meaning of `saved_at_1`, for every output.
+pub const SAVED_AT_1: &str = "saved_at_1 rates a grid as a whole: the mean of saved over limits on wrong alarms from 0 to 1. For each limit a setting is chosen on four fifths of the transcripts, and scored on the last fifth.";
 
 /// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
 ///
@@ -101,15 +61,15 @@ pub struct SavedMean {
 
 /// The grids on a sample, searched for a replacement of the winner of step 1.
 pub(super) struct GridSearch<'a> {
-    chooser: &'a Chooser<'a>,
+    pub(super) chooser: &'a Chooser<'a>,
     pub(super) sample: &'a Sample,
-    winner: &'a Candidate,
+    pub(super) winner: &'a Candidate,
     /// The winner's counts.
     now: Tally,
     /// The figures of every cell: first on all transcripts, then without each fold.
     standings: Vec<Vec<CellFigures>>,
     /// The measure of the ladder.
-    rate: &'static Measure,
+    pub(super) rate: &'static Measure,
     bound: f64,
     /// The winner's rate of wrong alarms.
     own: f64,
@@ -120,8 +80,8 @@ pub(super) struct GridSearch<'a> {
 
 /// A rung that was tried.
 pub(super) struct RungTrial {
-    at_most: f64,
-    trial: Trial,
+    pub(super) at_most: f64,
+    pub(super) trial: Trial,
 }
 
 impl<'a> GridSearch<'a> {
@@ -182,20 +142,6 @@ impl<'a> GridSearch<'a> {
         let best = first_best(within, |rung| options.merit(&rung.trial.tally));
         let tried = best.or_else(|| passed().next());
         tried.map(|rung| Pick::won(&rung.trial, Provenance::Grid, "a setting of the grid"))
-    }
-
-    /// Returns the reason why a rung does not ship. Empty if it may.
-    fn obstacle(&self, trial: &Trial, at_most: f64) -> &'static str {
-        let options = self.chooser.options;
-        match trial.by {
-            None if !self.sample.is_enough() => "too few loops",
-            None if !options.meets_others(&trial.tally) => "breaks another limit",
-            None if trial.test.lo <= 0.0 => "not proven better",
-            None => "better, but not proven within the limit",
-            _ if at_most > self.top() => "better, but above the limit",
-            _ if !options.ships_grid => "better, but grids ship only with --grid",
-            _ => "",
-        }
     }
 
     /// Checks the wrong alarms of a rung.
@@ -259,29 +205,6 @@ impl<'a> GridSearch<'a> {
         *self.distances.borrow_mut().entry(cell).or_insert_with(far)
     }
 
-    /// Returns the held-out cost of each limit, one row for each rung with figures of its own.
-    pub(super) fn rungs(&self, tried: Vec<RungTrial>) -> Vec<Rung> {
-        let (chooser, plan) = (self.chooser, self.chooser.evidence.plan);
-        let every = chooser.evidence.all();
-        let figures = |of: &Candidate| Figures::new(&chooser.sum(of, &every), chooser.options);
-        let row = |RungTrial { at_most, trial }: RungTrial| {
-            let cell = trial.candidate.cell;
-            Rung {
-                at_most,
-                cell,
-                setting: plan.id(cell),
-                toml: plan.setting(cell).to_toml("guard"),
-                held_out: figures(&trial.candidate),
-                in_sample: figures(&Candidate::from_ready(cell)),
-                ships: trial.by,
-                why: self.obstacle(&trial, at_most).to_owned(),
-            }
-        };
-        let mut rows: Vec<Rung> = tried.into_iter().map(row).collect();
-        rows.dedup_by(|b, a| a.held_out == b.held_out);
-        rows
-    }
-
     /// Returns `saved_at_1` of the grids. Adjacent grids with the same name count as one.
     pub(super) fn saved_at_1(&self) -> Vec<SavedMean> {
         let grids = self.chooser.grids.iter();
@@ -300,19 +223,14 @@ impl<'a> GridSearch<'a> {
                 let best = within().filter(|s| s.saved >= most);
                 best.map(|s| (s.wrong, s.cell)).min().map(|(_, cell)| cell)
             };
-            // Many rates have the same best cells.
-            let mut rates: BTreeMap<[Option<usize>; FOLDS], usize> = BTreeMap::new();
+            let mut sums = vec![Tally::default(); self.sample.pick.len()];
             for step in 0..RATES {
                 let rate = step as f64 / (RATES - 1) as f64;
                 let cells = std::array::from_fn(|fold| best(fold, rate));
-                *rates.entry(cells).or_default() += 1;
-            }
-            let mut sums = vec![Tally::default(); self.sample.pick.len()];
-            for (cells, times) in rates {
                 let tallies = self.chooser.tallies(cells, &self.sample.pick);
-                for (sum, tally) in sums.iter_mut().zip(tallies) {
-                    (0..times).for_each(|_| *sum += tally);
-                }
+                sums.iter_mut()
+                    .zip(tallies)
+                    .for_each(|(sum, tally)| *sum += tally);
             }
             self.saved_mean(&sums, name)
         };
@@ -343,10 +261,7 @@ impl<'a> GridSearch<'a> {
 
 /// Returns the item with the largest merit, the first of equal ones.
 pub(super) fn first_best<T>(all: impl Iterator<Item = T>, merit: impl Fn(&T) -> f64) -> Option<T> {
-    all.reduce(|a, b| match merit(&a).total_cmp(&merit(&b)) {
-        Ordering::Less => b,
-        _ => a,
-    })
+    all.min_by(|a, b| merit(b).total_cmp(&merit(a)))
 }
 
 fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {

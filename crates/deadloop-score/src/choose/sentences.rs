@@ -9,11 +9,11 @@ use super::test::in_points;
 use super::verdict::{Choice, Choices, Figures, Provenance, Ruling};
 use super::{
     Candidate, ChooseOptions, Chooser, FEWEST_FOR_SAFER, FEWEST_LOOPS, MODEL_LOOPS, PairedTest,
-    Rung, Sample,
+    Rung, Sample, Ship,
 };
 use crate::constraint::Constraint;
 use crate::intervals::poisson_upper;
-use crate::measure::{BREAK_EVEN, Measure, MeasureUnit, wrong_rate};
+use crate::measure::{BREAK_EVEN, Measure, MeasureUnit};
 use crate::sentences::{self, capital, exposure, format_loop_share, response, several, thousands};
 use crate::tally::Count;
 
@@ -48,11 +48,13 @@ pub(super) fn add_sentences(choices: &mut Choices, chooser: &Chooser<'_>, sample
         runs: if is_shipped { FILE } else { in_use },
     };
     let (held_out, unit) = (&choices.all.held_out, options.judge.unit);
-    let limit = || writer.over_limit_sentence() + &writer.cost_of_limit_sentence();
+    let (over, cost) = (writer.over_limit_sentence(), || {
+        writer.cost_of_limit_sentence()
+    });
     let reason = match choices.advice.verdict {
-        Ruling::Ship => writer.ship_sentence() + &limit(),
-        Ruling::Keep => writer.keep_sentence() + &limit(),
-        Ruling::Collect => writer.collect_sentence(),
+        Ruling::Ship => writer.ship_sentence() + &over + &writer.rule_above_limit() + &cost(),
+        Ruling::Keep => writer.keep_sentence() + &over + &cost(),
+        Ruling::Collect => writer.collect_sentence() + &over + &writer.without_loops_sentence(),
     };
     let more = [
         writer.transient_stops_sentence(),
@@ -132,11 +134,11 @@ impl SentenceWriter<'_> {
             let old = advice.in_use.objective;
             old.is_some_and(|x| merit(rung) - options.signed(old) > options.objective.point(x))
         };
-        let better = || advice.limits.iter().filter(better);
+        let better = || advice.limit_rows().filter(better);
         let figures = |rung: &Rung| self.describe_change(&rung.held_out, &advice.in_use);
         if !options.ships_grid {
             // Only a rung that would ship is a hint. Ties go to the laxest.
-            let would = better().filter(|rung| rung.ships.is_some() && self.is_within(rung));
+            let would = better().filter(|rung| rung.ships.is_some() && rung.is_within);
             let hint = first_best(would.rev(), merit).map(|rung| {
                 let guard = self.chooser.evidence.plan.setting(rung.cell);
                 let (detector, figures) = (guard.members[0].detector.name, figures(rung));
@@ -156,7 +158,7 @@ impl SentenceWriter<'_> {
                 "Keep {now}: {others} shown to be better within {limits} (80 % confidence).{hint}"
             );
         }
-        let within = better().find(|rung| self.is_within(rung));
+        let within = better().find(|rung| rung.is_within);
         let why = match within {
             Some(_) => "there is too little healthy text to tell whether it stays within",
             None => "it breaks",
@@ -168,19 +170,6 @@ impl SentenceWriter<'_> {
             ),
             None => format!("Keep {now}: nothing that was tried is better."),
         }
-    }
-
-    /// Returns the limit on the rate of wrong alarms.
-    fn rate_limit(&self) -> Option<&Constraint> {
-        let rate = wrong_rate(self.options.judge.unit);
-        self.options.limit().filter(|limit| limit.metric == rate)
-    }
-
-    /// Returns whether a row's held-out rate of wrong alarms is within the limit on this rate.
-    fn is_within(&self, rung: &Rung) -> bool {
-        let rate = rung.held_out.rate;
-        let keeps = |limit: &Constraint| rate.is_some_and(|rate| limit.admits(rate));
-        self.rate_limit().is_none_or(keeps)
     }
 
     /// Lists the missing labels and the facts known without them.
@@ -207,26 +196,20 @@ impl SentenceWriter<'_> {
                 several(self.sample.loop_groups, "group")
             ),
         };
-        let known = self.compare_without_loops();
-        let known = known.unwrap_or_else(|| self.cost_of_limit_sentence());
-        let over = self.over_limit_sentence();
-        format!("Collect labelled loops: {lacks}.{over}{known}")
+        format!("Collect labelled loops: {lacks}.")
     }
 
     /// Compares wrong alarms if there are too few loops: `It makes 24 wrong alarms, and 3 transient stops. The recommended
     /// guard makes 2 wrong alarms, and 3 transient stops. It takes more loops to tell what the recommended guard misses.`
-    fn compare_without_loops(&self) -> Option<String> {
-        let every = self.chooser.evidence.all();
-        let guards = self.options.ready.iter();
-        let guards =
-            guards.map(|guard| (&guard.name, self.chooser.sum(&guard.candidate(), &every)));
-        let (name, fewest) = guards.min_by_key(|(_, tally)| tally.wrong())?;
-        let now = &self.choices.all.in_use;
-        if fewest.wrong() >= now.wrong() {
-            return None;
-        }
-        let [now, then] = [now, &fewest]
-            .map(|of| sentences::wrong_and_transient(of.wrong(), of.get(Count::TransientStop)));
+    fn without_loops_sentence(&self) -> String {
+        let advice = &self.choices.advice;
+        let fewest = advice.ready.iter().min_by_key(|guard| guard.figures.wrong);
+        let Some(fewest) = fewest.filter(|one| one.figures.wrong < advice.in_use.wrong) else {
+            return self.cost_of_limit_sentence();
+        };
+        let [now, then] = [&advice.in_use, &fewest.figures]
+            .map(|of| sentences::wrong_and_transient(of.wrong, of.transient));
+        let name = &fewest.name;
         let (who, guard) = (capital(self.runs), capital(name));
         let mut text = format!(
             " {who} makes {now}. {guard} makes {then}. It takes more loops to tell what {name} misses."
@@ -235,7 +218,7 @@ impl SentenceWriter<'_> {
             let (loops, groups) = FEWEST_FOR_SAFER;
             text += &format!(" With {loops} loops in {groups} groups, {name} may ship as safer.");
         }
-        Some(text)
+        text
     }
 
     /// Reports the limits that the file breaks by estimate.
@@ -256,6 +239,25 @@ impl SentenceWriter<'_> {
         broken.collect()
     }
 
+    /// Names the rule by which the file ships although it is above a limit. Empty if it is not.
+    fn rule_above_limit(&self) -> String {
+        let (advice, objective) = (&self.choices.advice, self.options.objective.name);
+        let (is, now) = (&advice.is, &advice.in_use_is);
+        match advice.rule {
+            _ if !advice.over_limit => String::new(),
+            Some(Ship::Safer) => format!(
+                " It ships by the rule \"safer\": with 80 % confidence, {is} makes fewer wrong alarms than {now}, and loses at most one point of {objective}."
+            ),
+            None => format!(
+                " It ships because it is better for single models, each tested against {now}."
+            ),
+            _ if advice.file.wrong <= advice.in_use.wrong => format!(
+                " It ships by the rule \"better\": with 80 % confidence, its {objective} is better than that of {now}, and it makes no more wrong alarms."
+            ),
+            _ => " It ships because this is not sure: at a true rate as high as the limit, so many wrong alarms have a chance above 10 %.".to_owned(),
+        }
+    }
+
     /// Names the setting within the limits that costs least: a ready guard, or a row of what a limit costs. Empty if the file
     /// is within them.
     fn cost_of_limit_sentence(&self) -> String {
@@ -263,44 +265,39 @@ impl SentenceWriter<'_> {
         let Some(old) = advice.file.objective.filter(|_| advice.over_limit) else {
             return String::new();
         };
-        // Ties go to the ready guards, then to the strictest row.
-        let every = self.chooser.evidence.all();
-        let guards = options.ready.iter().filter_map(|guard| {
-            let tally = self.chooser.sum(&guard.candidate(), &every);
-            let figures = || (guard.name.clone(), Figures::new(&tally, options));
-            options.is_within(&tally).then(figures)
-        });
-        let (ships, rate_limit) = (options.ships_grid, self.rate_limit());
-        let with = if ships { "" } else { " (only with --grid)" };
+        let with = ["", " (only with --grid)"][usize::from(!options.ships_grid)];
         let row_name = |rung: &Rung| {
             let name = rung.name(options.limited());
             format!("the row \"at most {name}\" below{with}")
         };
-        let rows = advice.limits.iter().filter(|_| rate_limit.is_some());
-        let (rows, above): (Vec<&Rung>, Vec<&Rung>) = rows.partition(|rung| self.is_within(rung));
-        let rows = rows.iter();
-        let rows = rows.map(|rung| (row_name(rung), rung.held_out.clone()));
-        let merit = |of: &Figures| options.signed(of.objective);
-        let best = first_best(guards.chain(rows), |(_, of)| merit(of));
-        let reached = best.as_ref().map_or(f64::NEG_INFINITY, |(_, of)| merit(of));
-        let lost = |merit: f64| options.signed(Some(old)) - merit;
+        let guards = advice.ready.iter();
+        let guards = guards.map(|guard| (guard.is_within, guard.name.clone(), &guard.figures));
+        let rows = advice.limit_rows();
+        let rows = rows.map(|rung| (rung.is_within, row_name(rung), &rung.held_out));
+        let lost = |of: &Figures| options.signed(Some(old)) - options.signed(of.objective);
+        let within = guards.chain(rows).filter(|(is_within, ..)| *is_within);
+        // Ties go to the ready guards, then to the strictest row.
+        let best = first_best(within, |(.., of)| -lost(of));
+        let least = best.as_ref().map_or(f64::INFINITY, |(.., of)| lost(of));
         let mut text = match best {
             None => " No setting that was tried is within the limit.".to_owned(),
-            Some((name, figures)) => {
-                let points = in_points(lost(merit(&figures)), options.objective.point(old));
+            Some((_, name, figures)) => {
+                let points = in_points(least, options.objective.point(old));
                 let cost = format!("{points:.1} points of {}", options.objective.name);
                 let cost = if points < 0.05 { "nothing" } else { &cost };
-                let figures = self.describe_change(&figures, &advice.file);
+                let figures = self.describe_change(figures, &advice.file);
                 format!(" To stay within the limit costs {cost}: {name} {figures}.")
             }
         };
         // A row just above the limit can be far cheaper.
-        let is_cheap = |rung: &&Rung| 4.0 * lost(merit(&rung.held_out)) < lost(reached);
-        let cheaper = above.into_iter().filter(is_cheap);
-        let fewest = cheaper.min_by_key(|rung| rung.held_out.wrong);
-        if let Some(rung) = fewest.filter(|rung| rung.held_out.wrong < advice.file.wrong) {
-            let name = capital(&row_name(rung));
-            let figures = self.describe_change(&rung.held_out, &advice.file);
+        let is_cheap = |rung: &&Rung| {
+            let of = &rung.held_out;
+            !rung.is_within && 4.0 * lost(of) < least && of.wrong < advice.file.wrong
+        };
+        let cheap = advice.limit_rows().filter(is_cheap);
+        if let Some(rung) = cheap.min_by_key(|rung| rung.held_out.wrong) {
+            let (name, figures) = (capital(&row_name(rung)), &rung.held_out);
+            let figures = self.describe_change(figures, &advice.file);
             text += &format!(" {name} is above the limit too, but costs less: it {figures}.");
         }
         text
@@ -340,20 +337,23 @@ impl SentenceWriter<'_> {
 
     /// Reports the labels in doubt, and whether they reverse the comparison.
     fn doubted_labels_sentence(&self) -> Option<String> {
-        let (all, n) = (&self.choices.all, self.choices.advice.doubted);
+        let (all, n, options) = (&self.choices.all, self.choices.advice.doubted, self.options);
         if n == 0 {
             return None;
         }
         let mut text = format!(
-            "The choice leaves out {} in doubt: the finder and good guards contradict them, and no person confirmed them (deadloop label --disputes lists them).",
+            "The choice leaves out {} in doubt: no person confirmed them, and both a ready guard and the offline search for loops contradict them (deadloop label CORPUS --disputes DIR lists them).",
             several(n, "label")
         );
-        let [new, old] = [&all.held_out, &all.in_use].map(|tally| self.options.merit(tally));
+        let [new, old] = [&all.held_out, &all.in_use].map(|tally| options.merit(tally));
         let without = all.test.as_ref().and_then(|test| test.difference);
         let with = Some(new - old).filter(|with| with.is_finite());
         let product = with.zip(without).map(|(with, without)| with * without);
         if product.is_some_and(|product| product < 0.0) {
-            text += " With these labels, the setting in use would be the better one.";
+            text += &format!(
+                " With these labels, {} would be the better one.",
+                options.in_use_is
+            );
         }
         Some(text)
     }
@@ -395,26 +395,19 @@ impl SentenceWriter<'_> {
         if !options.ships_grid || all.any(|choice| choice.source == Provenance::Grid) {
             return None;
         }
+        let (advice, limits) = (&choices.advice, self.name_limits());
         let file = Candidate::from_ready(choices.all.cell);
         let now = self.chooser.sum(&file, &self.sample.pick);
-        let Some(times) = text_lacking(self.chooser, self.sample, &now) else {
-            let is_shipped = choices.advice.verdict == Ruling::Ship;
-            return is_shipped.then(|| {
-                let limits = self.name_limits();
-                format!(
-                    "No setting of the grid is shown to be better within {limits} (80 % confidence)."
-                )
-            });
-        };
         let merit = |figures: &Figures| options.signed(figures.objective);
-        let shipped = merit(&choices.advice.file);
-        let mut rungs = choices.advice.limits.iter();
-        let is_better = rungs.any(|rung| merit(&rung.held_out) > shipped);
-        let limit = options.limit().filter(|_| is_better)?;
-        let limit = self.name_limit(limit);
-        Some(format!(
-            "No setting of the grid ships: to show that one is within {limit} takes {times:.1} times as much healthy text."
-        ))
+        let is_better = |rung: &Rung| merit(&rung.held_out) > merit(&advice.file);
+        match text_lacking(self.chooser, self.sample, &now) {
+            None => (advice.verdict == Ruling::Ship).then(|| {
+                format!("No setting of the grid is shown to be better within {limits} (80 % confidence).")
+            }),
+            Some(times) => advice.limits.iter().any(is_better).then(|| {
+                format!("No setting of the grid ships: to show that one is within {limits} takes {times:.1} times as much healthy text.")
+            }),
+        }
     }
 }
 
@@ -443,7 +436,7 @@ fn reason_for(choice: &Choice, against: &str, options: &ChooseOptions) -> String
 }
 
 /// Formats a test on the transcripts of the choice: `+23.1 points (80 %: 21.0 to 25.3), 2 wrong alarms against 9`.
-fn describe_test(test: &PairedTest, options: &ChooseOptions) -> String {
+pub(super) fn describe_test(test: &PairedTest, options: &ChooseOptions) -> String {
     let points = test.difference.map(|difference| {
         // Adding 0 turns -0 into 0.
         let [x, lo, hi] = [difference, test.lo, test.hi].map(|x| test.in_points(x) + 0.0);

@@ -40,6 +40,8 @@ pub struct PairedTest {
     pub ended: u64,
     /// Number of loops that the incumbent ends and the newcomer does not.
     pub lost: u64,
+    /// Number of loops that the newcomer ends and the incumbent does not.
+    pub gained: u64,
 }
 
 impl PairedTest {
@@ -66,7 +68,10 @@ impl PairedTest {
         let (mut differences, mut wrong): (Vec<f64>, Vec<f64>) = drawn.unzip();
         let sums = [0, 1].map(|side| pairs.iter().map(|(_, sides)| sides[side]).sum::<Tally>());
         let ends = |tally: &Tally| tally[Count::Hit] + tally[Count::Earlier] > 0;
-        let ended = pairs.iter().filter(|(_, [_, old])| ends(old));
+        let count = |is: &dyn Fn(bool, bool) -> bool| {
+            let ended = pairs.iter().map(|(_, sides)| sides.each_ref().map(ends));
+            ended.filter(|[new, old]| is(*new, *old)).count() as u64
+        };
         Self {
             difference: difference(&sums),
             lo: quantile(&mut differences, 0.1).unwrap_or(0.0),
@@ -74,8 +79,9 @@ impl PairedTest {
             point: objective.point(value(&sums[1]).unwrap_or(0.0)),
             wrong: sums.map(|sum| sum.wrong()),
             wrong_hi: quantile(&mut wrong, 0.9).unwrap_or(0.0),
-            ended: ended.clone().count() as u64,
-            lost: ended.filter(|(_, [new, _])| !ends(new)).count() as u64,
+            ended: count(&|_, old| old),
+            lost: count(&|new, old| old && !new),
+            gained: count(&|new, old| new && !old),
         }
     }
 
@@ -84,6 +90,13 @@ impl PairedTest {
     fn is_safer(&self) -> bool {
         // Points are quotients, so rounding must not miss one by the last bit.
         self.wrong_hi < 0.0 && self.lo >= -self.point - 1e-12 && self.lost <= self.ended / 100
+    }
+
+    /// Returns how many times as many transcripts it takes to prove a difference of this size. `None` if it is not
+    /// above 0.
+    pub(super) fn times_needed(&self) -> Option<f64> {
+        let difference = self.difference.filter(|x| *x > 0.0)?;
+        Some(((difference - self.lo) / difference).powi(2))
     }
 
     /// Converts a difference in the objective to points.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::search::{GridSearch, Rung, RungTrial, SavedMean};
+use super::limits::{GuardRow, Rung, mark_dominated};
+use super::search::{GridSearch, RungTrial, SavedMean};
 use super::test::{PairedTest, Ship, Trial};
 use super::{Candidate, ChooseOptions, Chooser, changes, sentences};
 use deadloop_replay::detect::Unit;
@@ -234,6 +235,12 @@ pub struct Advice {
     pub doubted: u64,
     /// The parameters that the file changes.
     pub changes: Vec<ParamChange>,
+    /// The ready guards.
+    #[serde(default)]
+    pub ready: Vec<GuardRow>,
+    /// The name of the guard against which the rows of limits are tested.
+    #[serde(default)]
+    pub against: String,
     /// The cost of each limit.
     pub limits: Vec<Rung>,
     /// The quality of each grid.
@@ -248,6 +255,14 @@ pub struct Advice {
 const FEW_CHANGES: usize = 8;
 
 impl Advice {
+    /// Names the file and its setting of all models.
+    pub fn name_file(&self) -> String {
+        let is_own = self.changes.iter().any(|change| change.model != "*");
+        let own = ["", ", and settings of single models"][usize::from(is_own)];
+        let kept = ["unchanged: ", ""][usize::from(self.verdict == Ruling::Ship)];
+        format!("settings.toml ({kept}{}{own})", self.is)
+    }
+
     /// Returns a sentence in place of a long list of changes. `None` if the list is short.
     pub fn many_changes(&self) -> Option<String> {
         let (many, old) = (self.changes.len(), &self.in_use_is);
@@ -283,7 +298,7 @@ impl Chooser<'_> {
         };
         let figures = |tally: &Tally| Figures::new(tally, options);
         let doubted = options.doubted.iter().filter(|doubted| **doubted);
-        let advice = Advice {
+        let mut advice = Advice {
             verdict,
             rule: file.ships,
             is: file.name.clone(),
@@ -300,9 +315,14 @@ impl Chooser<'_> {
             } else {
                 search.rungs(tried)
             },
+            ready: self.ready_rows(search.sample, file.cell),
+            against: options.name_of(search.winner.cell, self.in_use).to_owned(),
             saved_at_1: search.saved_at_1(),
             ..Advice::default()
         };
+        let guards = advice.guard_rows().map(|guard| &guard.figures);
+        let above = guards.chain([&advice.file]).cloned().collect();
+        mark_dominated(&mut advice.limits, file.cell, above, options);
         let mut choices = Choices {
             advice,
             in_use: self.in_use,

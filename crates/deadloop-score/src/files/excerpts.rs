@@ -6,10 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use deadloop_replay::detect::Unit;
 use serde::{Deserialize, Serialize};
 
 use super::calls::RunCalls;
 use super::store::{FileError, read_text_if_named, write_text};
+use crate::choose::format_value;
+use crate::measure::wrong_rate;
+use crate::sentences::exposure;
 
 /// The name of the file in a result folder.
 const EXCERPTS_FILE: &str = "cases.jsonl";
@@ -52,14 +56,18 @@ pub struct ExcerptsHead {
     /// The number of opened wrong alarms where the offline finder sees a loop that the label lacks.
     #[serde(default)]
     pub unlabelled_loops: u64,
+    /// The clean units that the shown settings watched, as in the denominator of the rate of wrong alarms.
+    #[serde(default)]
+    pub exposure: u64,
     /// Whether letters and digits of the texts are hidden, here and in every report made from this file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub redacted: bool,
 }
 
 impl ExcerptsHead {
-    /// Returns a sentence about the wrong alarms at which the label seems to lack a loop. `None` if there are none.
-    pub fn disputed(&self) -> Option<String> {
+    /// Returns a sentence about the wrong alarms at which the label seems to lack a loop, and their effect on the rate of
+    /// wrong alarms. `None` if there are none.
+    pub fn disputed(&self, unit: Unit) -> Option<String> {
         let all = self.all.get(&Group::FalseAlarm).copied().unwrap_or(0);
         let opened = all.min(Group::FalseAlarm.most() as u64);
         let of = if opened == all {
@@ -73,9 +81,18 @@ impl ExcerptsHead {
         } else {
             "look like loops"
         };
+        let rate = |wrong: u64| {
+            let rate = wrong_rate(unit);
+            let per = rate.scale() / self.exposure as f64;
+            let value = (self.exposure > 0).then_some(wrong as f64 * per);
+            format_value(rate, value)
+        };
         (many > 0).then(|| {
             format!(
-                "{many} of {of} wrong alarms {look} without a label: deadloop label CORPUS --disputes DIR lists them."
+                "{many} of {of} wrong alarms {look} that the label lacks. If you confirm that, the rate falls from {} to {} wrong alarms per {}: deadloop label CORPUS --disputes DIR --review shows each.",
+                rate(all),
+                rate(all - many),
+                exposure(unit)
             )
         })
     }
@@ -159,4 +176,24 @@ pub fn read_excerpts(dir: &Path) -> Result<Option<(ExcerptsHead, Vec<OpenCase>)>
         .map(|line| serde_json::from_str(line).map_err(bad));
     let head = serde_json::from_str(head).map_err(bad)?;
     Ok(Some((head, opened.collect::<Result<_, _>>()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_lack_a_loop_have_a_consequence() {
+        let head = ExcerptsHead {
+            all: [(Group::FalseAlarm, 4)].into(),
+            unlabelled_loops: 3,
+            exposure: 2_000_000,
+            ..ExcerptsHead::default()
+        };
+        let want = "3 of 4 wrong alarms look like loops that the label lacks. If you confirm that, the rate falls from 2.00 to 0.50 wrong \
+                    alarms per million chars: deadloop label CORPUS --disputes DIR --review shows each.";
+        assert_eq!(head.disputed(Unit::Chars).as_deref(), Some(want));
+        let none = ExcerptsHead::default();
+        assert_eq!(none.disputed(Unit::Calls), None);
+    }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use deadloop_score::choose::{
-    Choices, ChooseOptions, GridCells, Provenance, ReadyGuard, Ruling, Ship, changes, choose,
-    contradicted, folds, limit_doubt,
+    Choices, ChooseOptions, Figures, GridCells, Provenance, ReadyGuard, Ruling, Ship, changes,
+    choose, contradicted, folds, limit_doubt,
 };
 use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Setting, Settings};
@@ -168,6 +168,9 @@ fn a_ready_guard_that_is_not_surely_over_the_limit_ships_with_no_more_wrong_alar
     assert_eq!(outcome(&choices), (Ruling::Ship, 3, Some(Ship::Better)));
     assert!(choices.advice.over_limit);
     reasons(&choices, " settings.toml makes 1.");
+    let rule = " It ships by the rule \"better\": with 80 % confidence, its saved is better than that of the setting in use, and it \
+                makes no more wrong alarms.";
+    reasons(&choices, rule);
     // A limit that somebody gave is kept by estimate.
     fool(&mut world, 4);
     let given = ChooseOptions {
@@ -274,6 +277,24 @@ fn the_rungs_are_held_out_and_each_is_there_once() {
     assert_eq!(saved.grid, "checkpoint");
     let inside = saved.lo < saved.value && saved.value < saved.hi;
     assert!(inside, "{saved:?}");
+}
+
+#[test]
+fn a_row_that_is_not_in_the_file_has_its_test() {
+    // The looser settings find four loops in a hundred that 4 misses, and cut one clean transcript in ten.
+    let world = world_where(&[("m", 100, 5, 1)], |_, i| if i > 3 { 5 } else { 1 });
+    let choices = chosen(&world, 4, &[5], &ChooseOptions::default());
+    let [guard] = &choices.advice.ready[..] else {
+        panic!("{:?}", choices.advice.ready)
+    };
+    assert!(guard.why.starts_with("not better: -9"), "{}", guard.why);
+    let counts = ", 0 wrong alarms against 0, 0 loops gained and 96 lost";
+    assert!(guard.why.ends_with(counts), "{}", guard.why);
+    let rows: Vec<&str> = choices.advice.limit_rows().map(|row| &*row.why).collect();
+    let [.., last] = rows[..] else {
+        panic!("{:?}", choices.advice.limits)
+    };
+    assert!(last.starts_with("better, but "), "{last}");
 }
 
 #[test]
@@ -523,6 +544,14 @@ proptest! {
         prop_assert!(choices.advice.verdict == Ruling::Ship || !is_changed);
         if !choices.advice.by_folds {
             prop_assert_eq!(choices.all.held_out, choices.all.in_sample);
+        }
+        // No row of a limit but that of the file is worse than a row above it.
+        let mut above: Vec<&Figures> = vec![&choices.advice.file];
+        for row in choices.advice.limit_rows() {
+            let new = &row.held_out;
+            let is_worse = |old: &&Figures| new.objective <= old.objective && new.wrong >= old.wrong;
+            prop_assert!(row.cell == choices.all.cell || !above.iter().any(is_worse), "{row:?}");
+            above.push(new);
         }
     }
 

@@ -62,23 +62,12 @@ pub(super) fn new_page(path: impl Into<String>, depth: usize, text: String) -> R
     }
 }
 
-/// The formats on disk: a line each, with the cells of its row between tabs.
-const DISK_FORMATS: &str = include_str!("disk.txt");
-
 /// Returns the page on formats on disk and their versions.
 fn disk_page() -> ReferencePage {
-    let mut text = format!(
-        "# Formats on disk and their versions\n\nThis is deadloop {}.\n\n{}",
-        env!("CARGO_PKG_VERSION"),
-        md_head(&["what", "where its version stands", "which version reads it"])
-    );
-    text.extend(DISK_FORMATS.lines().map(|line| md_row(line.split('\t'))));
-    text += "\n## Versions of the detectors\n\nA detector whose defaults alarm elsewhere has a new version. Results of two versions are \
-             no longer of one detector, and `merge` does not put them together.\n\n";
-    text += &md_head(&["detector", "version"]);
+    let text = include_str!("disk.txt").replace("VERSION", env!("CARGO_PKG_VERSION"));
     let versions = DETECTORS.iter().map(|of| (of.name, of.version.to_string()));
-    text.extend(versions.map(|(name, version)| md_row([format!("`{name}`").as_str(), &version])));
-    new_page("disk.md", 0, text)
+    let rows = versions.map(|(name, version)| md_row([format!("`{name}`").as_str(), &version]));
+    new_page("disk.md", 0, text + &rows.collect::<String>())
 }
 
 /// Escapes text for a Markdown table. Text between backticks is unchanged, apart from bars.
@@ -313,8 +302,7 @@ fn files_page() -> ReferencePage {
     let more = [("charts/*.svg", "the charts of the report")];
     let owned = |(name, holds): (&str, &str)| (name.to_owned(), holds.to_owned());
     let more = REPORT_FILES.into_iter().chain(more).map(owned);
-    let all = result_files().into_iter().chain(more);
-    for (name, holds) in all.filter(|(_, holds)| !holds.is_empty()) {
+    for (name, holds) in result_files().into_iter().chain(more) {
         text += &md_row([format!("`{name}`").as_str(), &holds]);
     }
     text += "\n## Columns\n\nAn empty cell is n/a. A unit `unit` is that of the row, or of the choice. A `.parquet` has a `.csv` beside it with `--csv`.\n";
