@@ -65,7 +65,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         .map(|text| {
             let mut found = find(&text.text);
             if is_stopped {
-                found.ended_by_model();
+                found.drop_requested();
             } else if text.is_last && end == ResponseEnd::ByServer {
                 raise_confidence(&mut found);
             }
