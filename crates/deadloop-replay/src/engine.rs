@@ -70,8 +70,8 @@ fn measure_facts(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) 
         let channel = reading.channel;
         if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
-            && !(turns && reading.recipe.begins_anew())
-            && !(users && reading.recipe.hears_users())
+            && !(turns && reading.recipe.restarts_at_turns())
+            && !(users && reading.recipe.reads_user_messages())
         {
             return reading.measure_text(*lane, text);
         }
@@ -156,7 +156,7 @@ impl TranscriptFacts<'_> {
             let rule = guard.members[source.member].rule();
             for fact in &self.facts[source.meter] {
                 let varies = |param: &str| find_axis(block, source.member, param).is_some();
-                let Some(first) = rule.alarm_but_for(fact, varies) else {
+                let Some(first) = rule.alarm_except(fact, varies) else {
                     continue;
                 };
                 for step in accepting_steps(block, source.member, fact, first) {

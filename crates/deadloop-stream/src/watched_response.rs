@@ -481,7 +481,7 @@ impl WatchedResponse {
             return;
         };
         let own = guards.guard(self.model_task(self.model().unwrap_or(UNKNOWN_MODEL)));
-        if !own.is_as(&self.guard) {
+        if !own.has_setting_of(&self.guard) {
             self.guard = own;
             self.push_user_texts();
             for event in &self.earlier_events {

@@ -60,7 +60,7 @@ impl Scope {
 }
 
 fn detects_faults(detector: &Detector) -> bool {
-    !detector.notices.is_empty()
+    !detector.faults.is_empty()
 }
 
 /// Returns whether a choice in `unit` may include a setting with this member. The member must end streams and count in
@@ -147,7 +147,7 @@ mod tests {
             let is_there = members.any(|member| *member.base.detector == *detector);
             assert_eq!(
                 is_there,
-                detector.response == Response::Stop && detector.notices.is_empty(),
+                detector.response == Response::Stop && detector.faults.is_empty(),
                 "{}",
                 detector.name
             );

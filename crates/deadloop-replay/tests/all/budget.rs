@@ -13,7 +13,7 @@ use deadloop_replay::budget::{
     TokenCounter, TokenSums, play, sweep, trace,
 };
 use deadloop_replay::corpus as deadloop_corpus;
-use deadloop_replay::detect::{Context, ContextBudget, Room};
+use deadloop_replay::detect::{Context, ContextBudget, PromptStatus};
 use serde_json::{Value, json};
 
 fn bill(played: &SimulatedRun) -> TokenSums {
@@ -277,9 +277,9 @@ fn live(run: &Transcript, b: &Budget) -> (Vec<u64>, bool) {
         match (&event.body, piece.is_system) {
             (Body::Turn, _) => loop {
                 match context.before_turn() {
-                    Room::Tight { keep, summary, .. } => context.fold(keep, summary),
-                    Room::Enough { tokens } => break sent.push(tokens),
-                    Room::Overflow { .. } => return (sent, true),
+                    PromptStatus::Long { keep, summary, .. } => context.fold(keep, summary),
+                    PromptStatus::Fits { tokens } => break sent.push(tokens),
+                    PromptStatus::Overflow { .. } => return (sent, true),
                 }
             },
             (_, true) => context.push_fixed(piece.tokens),

@@ -81,10 +81,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
     for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
         let tokens = markers::tokens_of(phrase).len();
-        if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
+        if markers::list(phrase).is_none() && !(1..=markers::MAX_LEN).contains(&tokens) {
             let what = format!(
                 "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
-                markers::LONGEST
+                markers::MAX_LEN
             );
             return Refusal::err(MARKERS, what);
         }
