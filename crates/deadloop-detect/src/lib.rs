@@ -2,8 +2,8 @@
 //!
 //! # Where to look
 //!
-//! [`Guard::push`] takes any [`Event`]. A guard may [refuse](Decision::Refuse) one call and let the run go on. Some
-//! guards can never fire if a product cannot feed the events that they need: [`Setting::blind`] returns them.
+//! [`Guard::push`] takes any [`Event`]. A guard may [refuse](Decision::Refuse) a call while the run continues. Some
+//! detectors can never fire if a product cannot push the events that they need. [`Setting::blind`] returns them.
 //!
 //! | to find | look in |
 //! |---|---|

@@ -1,7 +1,7 @@
 //! [`Ending`]: writes the last events of a cut response.
 //!
-//! A client that gets no end waits, fails, or takes the partial answer for the whole. With these events it sees a
-//! response that reached its length limit, in the format of its API.
+//! A client without an end waits, fails, or treats the partial answer as complete. With these events it gets a response
+//! that reached its length limit, in the format of its API.
 
 use serde_json::{Map, Value, json};
 
@@ -246,7 +246,7 @@ mod tests {
         String::from_utf8(ending.bytes()).unwrap()
     }
 
-    /// Checks that a sample cut after any line gets an end with a reason that the stream reader sees.
+    /// Checks that a sample cut after any line gets an end with a reason that the stream reader recognises.
     #[test]
     fn a_sample_that_is_cut_ends_as_its_api_ends() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Returns the last event that the stream reader sees. Asserts that it finds no bad lines.
+    /// Returns the last event of the stream reader. Asserts that it finds no bad lines.
     fn last(format: Option<StreamFormat>, bytes: &[u8]) -> Option<OwnedEvent> {
         let mut reader = StreamReader::new("x", format, ThinkOptions::default());
         reader.feed(bytes);
@@ -315,7 +315,7 @@ mod tests {
         let end = "data: {\"id\":7,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
         for size in [1, 7, 1000] {
             assert_eq!(ending(format!("{event}\n").as_bytes(), size), end);
-            // The reader takes an object that goes on in further lines when its event ends, no sooner.
+            // The reader parses an object of several lines only when its event ends.
             assert_eq!(ending(event.as_bytes(), size), "");
             let crlf = format!("{event}\n").replace('\n', "\r\n");
             assert_eq!(ending(crlf.as_bytes(), size), end);
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(ending(two.as_bytes(), 1000), format!("\n{end}"));
     }
 
-    /// Checks a stream of the Responses API without its beginning: the stream reader sees an end, and the sequence
+    /// Checks a stream of the Responses API without its beginning: the stream reader finds an end, and the sequence
     /// number continues.
     #[test]
     fn a_response_that_was_not_announced_is_ended() {

@@ -703,8 +703,8 @@ mod tests {
         }
     }
 
-    /// Checks that invalid JSON is counted and forwarded, and that reading goes on after it. Some servers write NaN and
-    /// half a surrogate pair.
+    /// Checks that invalid JSON is counted and forwarded, and that reading continues after it. Some servers write NaN
+    /// and half a surrogate pair.
     #[test]
     fn what_is_no_json_is_counted_and_passed() {
         let mut watched = periodic();

@@ -40,7 +40,7 @@ pub(crate) struct Agent {
 #[derive(Debug, Default)]
 pub(crate) struct RunEnd {
     /// The last message to the user.
-    pub(crate) last_message: String,
+    pub(crate) message: String,
     /// The log, one entry per line.
     pub(crate) log: Vec<String>,
     /// Calls that ran.
@@ -71,7 +71,7 @@ impl Agent {
             let _no_call_yet = run.push_event(&Event::User(message));
             if let Some(why) = run.answer(model, tools) {
                 run.end.stopped = true;
-                run.end.last_message = why;
+                run.end.message = why;
                 break;
             }
         }
@@ -103,7 +103,7 @@ impl Run {
                 Reply::Message(text) => {
                     let decision = self.push_event(&Event::Text(TextChannel::Answer, &text));
                     self.keep(format!("assistant: {text}"));
-                    self.end.last_message = text;
+                    self.end.message = text;
                     return stopped(decision).map(|alarm| alarm.user_message());
                 }
                 Reply::Call { name, arguments } => {

@@ -343,7 +343,7 @@ impl Guard {
     }
 
     /// Returns the length of each channel so far.
-    pub fn seen(&self) -> ChannelLengths {
+    pub fn lengths(&self) -> ChannelLengths {
         self.seen
     }
 
@@ -376,7 +376,7 @@ impl Guard {
         let accepted = |(i, fact): (usize, &Fact)| Some((rule.alarm(fact)?, i));
         let all = facts.iter().enumerate().filter_map(accepted);
         let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step).count(), *i))?;
-        Some((*channel, facts.swap_remove(i).seen_at(step)))
+        Some((*channel, facts.swap_remove(i).frozen_at(step)))
     }
 }
 

@@ -188,7 +188,7 @@ impl Fact {
 
     /// Moves a fact about a text that begins at `base` to positions in the channel. Lengths for thresholds still count
     /// from the start of the text.
-    pub(crate) fn move_by(mut self, base: Chars) -> Self {
+    pub(crate) fn shifted(mut self, base: Chars) -> Self {
         if base == Chars(0) {
             return self;
         }
@@ -233,9 +233,9 @@ impl Fact {
     }
 
     /// Returns the fact reduced to its last step, at char `at`, for a line that was held back.
-    pub(crate) fn known_at(self, at: Chars, onset: Chars) -> Self {
+    pub(crate) fn last_step_at(self, at: Chars, onset: Chars) -> Self {
         let until = self.until;
-        let last = self.seen_at(until);
+        let last = self.frozen_at(until);
         Self {
             clock: Clock::At(vec![at]),
             onset: onset.into(),
@@ -245,7 +245,7 @@ impl Fact {
 
     /// Returns the fact with the values at `step`, at which a setting accepts it.
     #[must_use]
-    pub(crate) fn seen_at(mut self, step: u64) -> Self {
+    pub(crate) fn frozen_at(mut self, step: u64) -> Self {
         let freeze = |fact: &Self, bound| match bound {
             Bound::Exactly(_) => bound,
             _ => Bound::Fixed(fact.value(bound, step)),

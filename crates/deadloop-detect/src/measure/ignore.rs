@@ -195,7 +195,7 @@ impl LineMeter {
         let end = Chars(self.read + self.left.total);
         for fact in &mut facts[known..] {
             let onset = Chars(self.left.position(fact.onset.count()));
-            *fact = fact.clone().known_at(end, onset);
+            *fact = fact.clone().last_step_at(end, onset);
         }
     }
 
@@ -206,7 +206,7 @@ impl LineMeter {
         self.read += Chars::count(text).0;
         for fact in &mut facts[known..] {
             let onset = Chars(self.left.position(fact.onset.count()));
-            *fact = fact.clone().move_by(Chars(self.left.total));
+            *fact = fact.clone().shifted(Chars(self.left.total));
             fact.onset = onset.into();
         }
     }

@@ -179,8 +179,8 @@ impl ChannelMeter {
             self.read = self.read + Chars::count(piece);
         }
         if self.base > Chars(0) {
-            let told: Vec<Fact> = facts.drain(known..).collect();
-            facts.extend(told.into_iter().map(|fact| fact.move_by(self.base)));
+            let moved: Vec<Fact> = facts.drain(known..).collect();
+            facts.extend(moved.into_iter().map(|fact| fact.shifted(self.base)));
         }
     }
 }

@@ -226,7 +226,7 @@ fn find_stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
 
 impl CallStretch {
     /// Returns the span of the stretch. `None` if the score is too low.
-    fn to_span(&self, steps: &[RunStep], judged: &[JudgedCall], cut: bool) -> Option<RunSpan> {
+    fn to_span(self, steps: &[RunStep], judged: &[JudgedCall], cut: bool) -> Option<RunSpan> {
         let narrow = shape::count_distinct(&steps[self.from..self.to]) <= 2;
         let limited = cut && self.after <= IGNORED_CALLS;
         let (class, least) = match self.score {

@@ -327,7 +327,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     for stage in BudgetStage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
         let free = field.free(&stage.never);
-        for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
+        for (budget, swept) in stage.variants.iter().zip(&swept.variants) {
             let mut slow = vec![BudgetTally::default(); 3];
             for (run, one) in field.played(budget).iter().enumerate() {
                 slow[sources[run] as usize].add(one, &free[run]);
@@ -373,7 +373,7 @@ fn a_limit_asks_where_its_twin_asks() {
             cancel_after: draw.pick(&[None, Some(0), Some(2)]),
         };
         let turns = draw.below(120);
-        let asked = limit.ask(turns);
+        let asked = limit.effect(turns);
         let told = (asked.confirmations, asked.stopped, asked.warned);
         assert_eq!(told, slow_limit(&limit, turns), "{limit:?} {turns}");
     }

@@ -63,7 +63,7 @@ fn file_digest(word: &str) -> Option<String> {
 }
 
 /// Notifies the host of the number of transcripts on which a detector failed, and of the first error.
-pub(crate) fn tell_errors(records: &[Record], host: &dyn Host) {
+pub(crate) fn notify_errors(records: &[Record], host: &dyn Host) {
     let mut errors = DetectorErrors::default();
     records
         .iter()

@@ -29,7 +29,7 @@ const LADDER: [f64; 22] = [
 /// The minimum number of wrong alarms of the incumbent at which a candidate may have as many.
 const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
-const LEAST_EXPECTED: f64 = 1.61;
+const MIN_EXPECTED: f64 = 1.61;
 /// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 
@@ -51,7 +51,7 @@ pub struct Rung {
     pub in_sample: Figures,
     /// The rule by which the setting would replace the best ready guard. `None` if it would not.
     pub ships: Option<Ship>,
-    /// The reason why it is not in the file. Empty if nothing but a better row keeps it out.
+    /// The reason why the setting is not in the file. Empty if only a better row is.
     #[serde(default)]
     pub why: String,
 }
@@ -80,7 +80,7 @@ impl Rung {
 pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
     let limit = chooser.options.limit()?;
     let expected = limit.expected_wrong(&chooser.tally_of_never(&sample.pick))?;
-    (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
+    (expected < MIN_EXPECTED && now.wrong() < FEW_WRONG).then(|| MIN_EXPECTED / expected)
 }
 
 /// Quality of a detector with its grid: the mean of `saved` over a range of wrong-alarm rates.
@@ -172,7 +172,7 @@ impl<'a> GridSearch<'a> {
     pub(super) fn best(&self, tried: &[RungTrial]) -> Option<Pick> {
         let options = self.chooser.options;
         let lacks_text = text_lacking(self.chooser, self.sample, &self.now).is_some();
-        if !options.ships_grid || lacks_text || !self.sample.is_enough() {
+        if !options.ships_grid || lacks_text || !self.sample.has_enough_loops() {
             return None;
         }
         let may = |rung: &&RungTrial| rung.trial.by.is_some() && rung.at_most <= self.top();
@@ -188,7 +188,7 @@ impl<'a> GridSearch<'a> {
     fn obstacle(&self, trial: &Trial, at_most: f64) -> &'static str {
         let options = self.chooser.options;
         match trial.by {
-            None if !self.sample.is_enough() => "too few loops",
+            None if !self.sample.has_enough_loops() => "too few loops",
             None if !options.meets_others(&trial.tally) => "breaks another limit",
             None if trial.test.lo <= 0.0 => "not proven better",
             None => "better, but not proven within the limit",
@@ -259,7 +259,7 @@ impl<'a> GridSearch<'a> {
         *self.distances.borrow_mut().entry(cell).or_insert_with(far)
     }
 
-    /// Returns the held-out cost of each limit, one row for each rung with figures of its own.
+    /// Returns the held-out cost of each limit, one row for each rung with its own figures.
     pub(super) fn rungs(&self, tried: Vec<RungTrial>) -> Vec<Rung> {
         let (chooser, plan) = (self.chooser, self.chooser.evidence.plan);
         let every = chooser.evidence.all();
@@ -356,13 +356,14 @@ fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
         let other = other.map(|(_, other)| other);
         if other != Some(value) {
             far.0 += 1;
-            far.1 += other.map_or(0, |other| apart(value, other));
+            far.1 += other.map_or(0, |other| value_distance(value, other));
         }
     }
     far
 }
 
-fn apart(a: &Value, b: &Value) -> u64 {
+/// Returns the relative difference of two values, in thousandths. 1000 if one is not a number.
+fn value_distance(a: &Value, b: &Value) -> u64 {
     let Some((a, b)) = a.as_number().zip(b.as_number()) else {
         return 1000;
     };

@@ -76,7 +76,7 @@ pub struct FiredAlarm {
 }
 
 /// Describes an alarm, or its absence, in a few words.
-pub fn alarm_words(fired: Option<FiredAlarm>) -> String {
+pub fn describe_alarm(fired: Option<FiredAlarm>) -> String {
     match fired {
         None => "no alarm".into(),
         Some(f) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),

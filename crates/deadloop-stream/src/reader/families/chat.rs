@@ -195,7 +195,7 @@ impl ChatChoice {
     }
 }
 
-/// Reads a server's report that the response loops, which vLLM sends beside a finish reason. The finish event gets the
+/// Reads a server's report that the response loops, which vLLM sends with a finish reason. The finish event gets the
 /// reason `repetition`, and keeps the server's value as `raw_reason`.
 fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
     let raw = rest.get("stop_reason")?.as_str()?;

@@ -5,7 +5,7 @@
 use deadloop_detect::Unit;
 use deadloop_run::first_unit;
 use deadloop_run::layout::TextDocument;
-use deadloop_run::sweep::{tell_csv_limit, tell_refused};
+use deadloop_run::sweep::{notify_refused, tell_csv_limit};
 use deadloop_run::tune::{TuneOptions, TunePlan, TuneResult, tune};
 use deadloop_score::choose::{Advice, Choices, Ruling};
 
@@ -25,7 +25,7 @@ pub(super) fn run(args: &TuneArgs, global: GlobalArgs) -> Outcome {
     let host = Terminal::new(global);
     let tuning = args.tune_options(unit(args)?, &host)?;
     let plan = TunePlan::new(&tuning)?;
-    tell_refused(&plan.plan, &host);
+    notify_refused(&plan.plan, &host);
     if args.dry_run {
         return print_plan(args, &tuning, &plan);
     }
