@@ -13,8 +13,8 @@ use super::views::{NumberChange, TextStretch, View, view_symbols};
 /// The number of symbols of an n-gram. Shorter n-grams recur in any text, and longer ones are broken by every changed
 /// word.
 const GRAM: usize = 12;
-/// The number of consecutive n-grams that must recur at one distance before two copies are aligned: `SEED.0`, and one
-/// more for every `SEED.1` symbols of distance, since distant text matches more often by chance.
+/// The minimum number of consecutive n-grams that recur at one distance: `SEED.0`, and one more for every `SEED.1`
+/// symbols of distance. Distant text matches more often by chance.
 const SEED: (usize, usize) = (4, 16);
 /// The maximum number of n-grams that the distance adds to `SEED.0`.
 const MAX_EXTRA: usize = 20;

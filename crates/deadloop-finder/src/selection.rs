@@ -90,8 +90,8 @@ pub struct TextFindings {
 }
 
 impl TextFindings {
-    /// Drops the repetitions that may have been requested, for a text that the model ended itself. If none is left, the
-    /// text is clean, with the lowest confidence.
+    /// Drops the repetitions that may have been requested. It is meant for texts ended by the model itself. If none is
+    /// left, the text is clean, with the lowest confidence.
     pub fn drop_requested(&mut self) {
         let likelier = |a: &FoundSpan, b: &FoundSpan| a.confidence.total_cmp(&b.confidence);
         let requested = self.spans.extract_if(.., |span| span.may_be_requested);

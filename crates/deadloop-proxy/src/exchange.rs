@@ -22,7 +22,7 @@ use crate::{ProxyNews, ProxyOptions, ProxyState};
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
 /// The maximum number of read timeouts before the next request, or within a request.
 const MAX_IDLE_READS: u32 = 120;
-/// The time after which a client that reads nothing is disconnected.
+/// The maximum time without a read of the client. Then it is disconnected.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The reasons why an exchange ends early.

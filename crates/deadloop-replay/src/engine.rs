@@ -211,8 +211,8 @@ fn find_axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axi
     axes.find(|axis| axis.member == member && axis.param == param)
 }
 
-/// Returns the steps at which some cell begins to accept a fact: `first`, and each later step at which a growing bound
-/// reaches another value of its axis.
+/// Returns the steps at which some cell begins to accept a fact: `first`, and the later steps at which a growing bound
+/// reaches values of its axis.
 fn accepting_steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (param, bound) in fact.bounds.iter() {

@@ -246,7 +246,7 @@ mod tests {
         String::from_utf8(ending.bytes()).unwrap()
     }
 
-    /// Checks that a sample cut after any line gets an end with a reason that the stream reader recognises.
+    /// Checks that a sample cut after any line gets an end, and the stream reader recognises its reason.
     #[test]
     fn a_sample_that_is_cut_ends_as_its_api_ends() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(ending(text.as_bytes(), 1000), end);
     }
 
-    /// Checks that an object in several `data` lines is read like one in a single line, and that an incomplete one is
+    /// Checks that an object in several `data` lines is read like one in a single line, and an incomplete one is
     /// ignored.
     #[test]
     fn an_event_of_several_lines_is_ended() {
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(last, Some(OwnedEvent::Finish(reason)));
     }
 
-    /// Checks that an open event is ended first, and that no blank line is added after a closed one.
+    /// Checks that an open event is ended first, and no blank line is added after a closed one.
     #[test]
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";

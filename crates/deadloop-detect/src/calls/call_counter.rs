@@ -146,7 +146,7 @@ impl KeyContext<'_> {
         ComparedResult { pair, class, times }
     }
 
-    /// Returns a key that is equal for results of one tool that begin with the same `chars` chars.
+    /// Returns a key that is equal for results of one tool with the same first `chars` chars.
     pub(crate) fn start(&self, asked: &CallDigest, answer: &MeterResult<'_>, chars: usize) -> u128 {
         let result = self.comparison.result(answer.content, answer.cut);
         let result = self.comparison.without_volatile(&result);

@@ -1,4 +1,4 @@
-//! [`Filter`]: the tools that a meter ignores, and the messages that reset it.
+//! [`Filter`]: the ignored tools and the resets of a meter.
 
 use std::sync::Arc;
 

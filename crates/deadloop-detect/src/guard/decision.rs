@@ -51,7 +51,7 @@ impl PushResult {
         self.decision.into_alarm()
     }
 
-    /// Returns the first alarm of the event that stops or refuses, which a replay records. The decision may hold a
+    /// Returns the first alarm of the event that stops or refuses. A replay records this alarm. The decision may hold a
     /// later one, since a stop overrides a refusal.
     pub fn first(&self) -> Option<&Alarm> {
         let refused = |alarm: &&Alarm| alarm.response.level() == Response::Stop;

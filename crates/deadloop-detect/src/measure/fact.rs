@@ -1,4 +1,4 @@
-//! Facts, which meters measure, and rules, which accept them.
+//! [`Fact`]: a measurement of a meter. [`Rule`]: the thresholds that accept facts.
 //!
 //! A [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, and a [`Rule`] decides which facts are alarms. The
 //! live [`Guard`](crate::Guard), a replay and a sweep all use these two parts, so that their results agree.
@@ -111,8 +111,7 @@ pub enum Bound {
     Fixed(i64),
     /// A bound that accepts exactly this (effective) value.
     Exactly(i64),
-    /// A bound that grows by one every `per` steps after step `from`, for thresholds that accept values up to the
-    /// bound.
+    /// A bound that grows by one every `per` steps after step `from`. Thresholds accept values up to it.
     Steps {
         /// The step at which the bound is 0.
         from: u64,

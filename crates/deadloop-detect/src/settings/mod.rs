@@ -272,8 +272,8 @@ impl Settings {
         self.models.globs().iter().zip(&self.own)
     }
 
-    /// Splits the settings by [level](Response::level), strictest first: members that stop or refuse, that warn, and
-    /// that observe. Levels without members are left out. A replay scores each level separately.
+    /// Splits the settings by [level](Response::level), strictest first: stop and refuse, warn, observe. Levels without
+    /// members are left out. A replay scores each level separately.
     pub fn levels(&self) -> Vec<(Response, Self)> {
         let levels = Response::ALL.into_iter().filter(|r| r.level() == *r);
         let parts = levels.map(|level| (level, self.filter(|m| m.response.level() == level)));

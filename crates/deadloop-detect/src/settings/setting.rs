@@ -82,8 +82,8 @@ impl Member {
         Channel::ALL.into_iter().filter(|c| self.watches(*c))
     }
 
-    /// Returns the recipe of meters, which report every fact that these parameters or stricter ones accept. `None` for
-    /// a [program](Self::program).
+    /// Returns the recipe of the meters. They report every fact that these parameters or stricter ones accept. `None`
+    /// for a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
             Measurement::Text(recipe) | Measurement::Run(_, recipe) => Some(recipe(&self.params)),
@@ -112,7 +112,7 @@ impl Member {
             .map_or(0, |value| threshold.number(value))
     }
 
-    /// Sets each threshold to the looser value of both members, so that the meters report all facts that either member
+    /// Sets each threshold to the looser value of both members. The meters then report all facts that either member
     /// accepts. Returns whether a value changed.
     pub fn loosen(&mut self, other: &Self) -> bool {
         let mut changed = false;

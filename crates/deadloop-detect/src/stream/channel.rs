@@ -21,7 +21,7 @@ crate::words! {
 }
 
 impl Channel {
-    /// The channels that a text detector watches by default, in the order in which a model usually fills them.
+    /// The default channels of text detectors, in the order in which models usually fill them.
     pub const TEXT: [Self; 2] = [Self::Reasoning, Self::Answer];
 
     /// The channels that carry text. A text detector can read any of them.

@@ -173,7 +173,7 @@ fn futile_pairs(steps: &[RunStep]) -> HashSet<(u64, u64)> {
 
 /// The number of repetitions from which a result without content counts like any other.
 const FUTILE: usize = 10;
-/// The number of equal results from which a poll that does not end counts like any other call.
+/// The number of equal results from which an endless poll counts like any other call.
 const MANY_POLLS: usize = 30;
 /// The number of calls within which a repeated writing call is no new change.
 const RECENT: usize = 10;

@@ -123,8 +123,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the position after the chunk that holds the char before `at`, which is when a live integration receives
-    /// it. Returns `at` for a channel without chunk times.
+    /// Returns the position after the chunk that holds the char before `at`. A live integration receives the char
+    /// there. Returns `at` for a channel without chunk times.
     pub(crate) fn chunk_end(&self, channel: Channel, at: Chars) -> Chars {
         let Some(lane) = self.lane(channel) else {
             return at;

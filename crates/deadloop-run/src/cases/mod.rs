@@ -167,7 +167,7 @@ serialize_as_json!(CasesAnswer, this => {
     }
 });
 
-/// Writes the cases that fail, the todos that hold now, and the counts.
+/// Writes the failing cases, the todos that now hold, and the counts.
 impl Display for CasesAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Self::Written { case, .. } = self {

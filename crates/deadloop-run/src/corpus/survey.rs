@@ -284,8 +284,7 @@ pub(crate) fn rejected_row(problem: &Problem) -> serde_json::Value {
     })
 }
 
-/// Returns a message that suggests an import, for a corpus whose records all have problems. `None` if the first problem
-/// has no line.
+/// Returns a message that suggests an import, if all records have problems. `None` if the first problem has no line.
 pub(crate) fn suggest_import(problems: &[Problem]) -> Option<String> {
     let first = problems.first().filter(|first| first.place.line > 0)?;
     let bad = words::several(problems.len() as u64, "record");

@@ -271,8 +271,8 @@ fn relative_gap(measured: i64, wanted: i64) -> f64 {
     }
 }
 
-/// Returns the facts to show: the one that causes the member's alarm, up to `most` nearest misses before it, and the
-/// nearest miss that ends in `span`, the labelled loop.
+/// Returns the facts to show: that of the member's alarm, up to `most` nearest misses before it, and the nearest miss
+/// in `span`, the labelled loop.
 pub(super) fn select_facts(
     sights: &[FactSight],
     most: usize,

@@ -29,9 +29,8 @@ pub(crate) fn start_failure(error: StartError) -> Failure {
 pub(crate) struct ProgramIdentity {
     /// The descriptions of the programs for the manifest.
     pub(crate) described: Vec<ProgramInfo>,
-    /// The inputs of a result that come from programs: the names and versions that they report, and hashes of the files
-    /// in their commands, since an edited detector often keeps its version. Files that the programs load themselves are
-    /// not covered.
+    /// The inputs of a result from programs: their reported names and versions, and hashes of the files in their
+    /// commands. An edited detector often keeps its version. Files that the programs load themselves are not covered.
     pub(crate) inputs: Vec<String>,
 }
 

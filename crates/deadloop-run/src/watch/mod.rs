@@ -94,7 +94,7 @@ pub enum WatchNews<'a> {
     Blind(&'a [BlindMember]),
 }
 
-/// A function that returns the guards of a model that cannot judge a stream with the given feeds.
+/// A function that returns the blind guards of a model on a stream with the given feeds.
 pub type BlindMembersFn = Box<dyn Fn(Option<&str>, Feeds) -> Vec<BlindMember> + Send>;
 
 /// A watch over one stream: the guard, the copy and the state so far.

@@ -46,7 +46,7 @@ deadloop_replay::detect::words! {
         Equivalent = "equivalent",
         /// The verdict `improved`.
         Improved = "improved",
-        /// A rate of wrong alarms that may exceed that of BASE by more than the margin.
+        /// A rate of wrong alarms that may be above BASE by more than the margin.
         Inferior = "inferior",
         /// A transcript with another verdict.
         Flips = "flips",

@@ -159,7 +159,7 @@ pub struct Comparison {
 pub struct HealthyAlarms {
     /// The number of wrong alarms.
     pub wrong_alarms: u64,
-    /// The number of alarms that stop a repetition that would have ended by itself.
+    /// The number of alarms on a repetition that would have ended by itself.
     pub transient_stops: u64,
 }
 

@@ -18,7 +18,7 @@ mod finder_reading;
 pub const DOUBTFUL: f64 = 0.75;
 /// The factor on the confidence in a repetition that the model left at the end of a text.
 const BROKEN_OFF_FACTOR: f64 = 0.8;
-/// The finish reasons with which APIs report that the model ended the response.
+/// The finish reasons of responses that the model ended itself.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 /// The text in the finish reasons of servers that end a looping response, such as `repetition_detected` of vLLM.
 const SERVER_STOP_REASON: &str = "repetition";

@@ -49,8 +49,7 @@ impl WireFault {
         Self::new(format!("`{name}` is {}", kind(value)), expected)
     }
 
-    /// Converts a JSON parser's error on `source`, which is a syntax error or one of the few type errors that the
-    /// parser finds.
+    /// Converts a JSON parser's error on `source`: a syntax error, or one of the few type errors that the parser finds.
     pub fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
         if text.contains("hex escape")

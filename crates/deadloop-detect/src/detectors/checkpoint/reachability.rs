@@ -7,8 +7,7 @@ use crate::settings::value::Value;
 /// The maximum number of chars that are read again per new char.
 const REREAD: i64 = 1000;
 
-/// Rejects settings with contradicting bounds of the unit, settings with which no check can fire, and settings that
-/// would slow down a stream by reading text again too often.
+/// Rejects contradicting bounds of the unit, checks that can never fire, and settings that read text again too often.
 pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {

@@ -72,7 +72,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Refuses a history that is shorter than the window, and phrases that cannot occur in a text.
+/// Rejects a history shorter than the window, and phrases that cannot occur in a text.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {

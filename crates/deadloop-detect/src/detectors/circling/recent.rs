@@ -59,8 +59,8 @@ impl CirclingWindow {
         }
     }
 
-    /// Adds a token that ends after `end` chars, with the hash of the pair that it ends. Returns the counts of the
-    /// window up to `end`.
+    /// Adds a token that ends after `end` chars. `pair` is the hash of the pair up to the token. Returns the counts of
+    /// the window up to `end`.
     pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> WindowCounts {
         let end = end as u32;
         self.advance(end);

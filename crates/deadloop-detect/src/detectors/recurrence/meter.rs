@@ -248,7 +248,7 @@ struct RecurrenceFrontier {
     /// indexed by the number of distinct texts between, from 1 on, and by count. Each reported fact lowers it below its
     /// own distance, also for more distinct texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
-    /// The length and the number of the last equal gaps, which a loop repeats and which need not be examined again.
+    /// The length and the number of the last equal gaps. A loop repeats them, so they are not examined again.
     even: Option<(u64, u32)>,
 }
 

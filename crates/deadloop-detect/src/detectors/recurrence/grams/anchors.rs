@@ -50,7 +50,7 @@ struct GramAnchor {
     entered: bool,
 }
 
-/// The time at which the n-gram that ends with a symbol is entered.
+/// The time at which the n-gram up to a symbol is entered.
 pub(super) enum EntryTime {
     /// On the next occurrence of the anchor.
     Later,
