@@ -64,7 +64,7 @@ fn run_failure(case: &CaseEntry, expect: &Expectation, marks: &CaseMarks) -> Opt
     let settings = expect.settings.clone().unwrap_or_default();
     let whole = settings.for_model(&case.model);
     // Guards that warn are an operating point of their own.
-    let stops = whole.part(|member| member.response.level() == Response::Stop);
+    let stops = whole.filter(|member| member.response.level() == Response::Stop);
     let setting = if stops.members.is_empty() {
         whole
     } else {

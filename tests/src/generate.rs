@@ -122,7 +122,7 @@ fn value(domain: Domain) -> BoxedStrategy<Value> {
 pub fn member(detector: &'static Detector) -> impl Strategy<Value = Member> {
     let one = |p: &'static deadloop_detect::harness::Param| prop_oneof![1 => Just(Value::from(p.default)), 2 => value(p.domain)];
     let values: Vec<_> = detector.params.iter().map(one).collect();
-    let channels = detector.may_read().iter().copied().map(Some);
+    let channels = detector.all_channels().iter().copied().map(Some);
     let channel = select([None].into_iter().chain(channels).collect::<Vec<_>>());
     (values, channel).prop_filter_map("can fire", move |(values, channel)| {
         let mut params = Params::defaults(detector.params);

@@ -1,7 +1,6 @@
 //! The parts of this crate for evaluation harnesses.
 //!
-//! They are the meters and rules that make up a guard, the detectors and their parameters, the reading of settings
-//! value by value, and places in a stream.
+//! They are meters and rules, the detectors and their parameters, and the parsing of settings.
 //!
 //! | to find | look in |
 //! |---|---|

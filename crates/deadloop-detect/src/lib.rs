@@ -2,8 +2,8 @@
 //!
 //! # Where to look
 //!
-//! [`Guard::push`] takes any [`Event`]. A guard may [refuse](Decision::Refuse) one call and let the run go on. Some
-//! guards can never fire if a product cannot feed the events that they need: [`Setting::blind`] returns them.
+//! [`Guard::push`] takes any [`Event`]. A guard may [refuse](Decision::Refuse) a call while the run continues. Some
+//! detectors can never fire if a product cannot push the events that they need. [`Setting::blind`] returns them.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -13,7 +13,7 @@
 //! | whether a run's prompt still fits | [`Context`] |
 //! | the parts for a harness: meters, rules, the registry of detectors, parameters | [`harness`] |
 
-// These macros panic if the reader of the output is gone.
+// These macros panic if standard output is closed.
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 mod calls;
@@ -26,7 +26,7 @@ pub mod stream;
 mod text;
 
 pub use guard::alarm::{Alarm, Lang, MetThreshold};
-pub use guard::context::{Context, ContextBudget, Room, estimated_tokens, token_chars};
+pub use guard::context::{Context, ContextBudget, PromptStatus, estimated_tokens, token_chars};
 pub use guard::decision::{Decision, PushResult};
 pub use guard::feeds::{BlindMember, Feed, Feeds};
 pub use guard::response::Response;

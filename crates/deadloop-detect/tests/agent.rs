@@ -1,5 +1,4 @@
-//! The integration of guards into an agent's loop, on the example's own code: a remark, a refused call, a stop, and a
-//! user's message after which all begins anew.
+//! Tests the code of the example `agent_loop`: a remark, a refused call, a stop, and a reset by a user message.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
@@ -33,7 +32,7 @@ fn search(times: usize) -> Vec<Reply> {
         .collect()
 }
 
-/// What each line of the log begins with.
+/// Returns the first word of each line of the log.
 fn told(end: &RunEnd) -> Vec<&str> {
     let first = end.log.iter().map(|line| line.split(':').next().unwrap());
     first.collect()
@@ -47,11 +46,11 @@ fn a_stuck_model_is_warned_then_refused_then_stopped() {
     assert!(end.stopped);
     assert_eq!(end.ran, 3, "what is refused does not run");
     assert!(
-        end.said.contains("the same tool call again and again"),
+        end.message.contains("the same tool call again and again"),
         "{}",
-        end.said
+        end.message
     );
-    let last = model.seen().last().unwrap();
+    let last = model.inputs().last().unwrap();
     let count = |begins: &str| last.iter().filter(|line| line.starts_with(begins)).count();
     assert_eq!(
         (count("system: "), count("result: This call was refused")),
@@ -67,12 +66,12 @@ fn a_model_that_heeds_the_warning_is_let_be() {
     let (end, _) = run(vec![replies]);
     assert_eq!(told(&end), ["warned"]);
     assert_eq!(
-        (end.said.as_str(), end.stopped, end.ran),
+        (end.message.as_str(), end.stopped, end.ran),
         ("It is lost.", false, 3)
     );
 }
 
-/// Three calls, a user's message, three more: no row of four.
+/// A user message between two rows of three calls resets the count.
 #[test]
 fn a_users_message_makes_it_begin_anew() {
     let asked = [search(3), vec![message("Where shall I look?")]].concat();
@@ -87,9 +86,9 @@ fn a_limit_ends_a_run_in_which_nothing_repeats() {
     let (end, model) = run(vec![different(50)]);
     assert_eq!(told(&end), ["warned", "stopped"]);
     assert_eq!((end.stopped, end.ran), (true, 30));
-    assert!(end.said.contains("all the steps"), "{}", end.said);
+    assert!(end.message.contains("all the steps"), "{}", end.message);
     let remark = "system: Few steps are left. Come to an end.".to_owned();
-    let warned = model.seen().iter().position(|seen| seen.contains(&remark));
+    let warned = model.inputs().iter().position(|m| m.contains(&remark));
     assert_eq!(warned, Some(24), "before the 25th turn");
 }
 
@@ -98,7 +97,7 @@ fn different(times: usize) -> Vec<Reply> {
     (0..times).map(one).collect()
 }
 
-/// A budget, a warning and a limit in one run: no prompt is longer than its window allows.
+/// With a budget, a warning and a limit in one run, no prompt exceeds the window.
 #[test]
 fn a_small_window_is_summarised_and_never_overflows() {
     let budget = ContextBudget {
@@ -113,7 +112,7 @@ fn a_small_window_is_summarised_and_never_overflows() {
     let count = |level: &str| levels.iter().filter(|told| **told == level).count();
     assert_eq!((count("warned"), count("stopped"), end.ran), (1, 1, 30));
     assert!(count("summarised") > 3, "{levels:?}");
-    for seen in model.seen() {
+    for seen in model.inputs() {
         let tokens: u64 = seen.iter().map(|line| estimated_tokens(line)).sum();
         assert!(tokens <= 96, "{tokens}: {seen:?}");
         let summaries = seen.iter().filter(|line| line.starts_with("summary: "));
@@ -132,6 +131,6 @@ fn a_window_that_holds_nothing_ends_the_run() {
         ..ContextBudget::default()
     };
     let (end, model) = within(budget, vec![different(5)]);
-    assert!(end.stopped && model.seen().is_empty());
-    assert!(end.said.contains("too long"), "{}", end.said);
+    assert!(end.stopped && model.inputs().is_empty());
+    assert!(end.message.contains("too long"), "{}", end.message);
 }

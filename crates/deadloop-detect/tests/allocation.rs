@@ -1,5 +1,6 @@
-//! A push of a token allocates nothing: neither the guard, nor what answers, nor the meters of the recommended guard
-//! once their windows are full. A test binary of its own, for its allocator sees all of it.
+//! Tests that a push of a token to the recommended guard allocates nothing once the windows are full.
+//!
+//! It is a separate test binary, since its allocator counts all allocations.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -9,7 +10,7 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// Tokens of prose in which no sentence comes again.
+/// Returns tokens of prose without repeated sentences.
 fn tokens(count: usize) -> Vec<String> {
     let words = [
         "river", "hill", "stone", "house", "light", "grass", "wind", "road",
@@ -25,8 +26,7 @@ fn tokens(count: usize) -> Vec<String> {
     (0..count).map(token).collect()
 }
 
-/// Of so many pushes, in how many something was allocated. Whatever is taken from the heap, and be it given back at once,
-/// raises the peak.
+/// Returns the number of pushes that allocated. Any allocation raises the peak, even if it is freed at once.
 fn allocating(settings: &str, warm: usize, pushes: usize) -> usize {
     let settings = Settings::parse(settings).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();

@@ -1,4 +1,4 @@
-//! The integration of the design document (seed 000, sections 4 and 7.2) on the example's own code:
+//! Tests the code of the example `streaming_client`, as the design document (seed 000, sections 4 and 7.2) demands:
 //! abort, log, message, retry, reset.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
@@ -15,7 +15,7 @@ use script::{CHUNK, RequestRecord, SETTINGS, ScriptedProvider, healthy, looping}
 const UNIT: &str = "again ";
 const ANSWER: &str = "Go round the lake.";
 
-/// Keeps what was reported.
+/// A reporter that records its lines.
 #[derive(Default)]
 struct Notes {
     errors: Vec<String>,
@@ -27,7 +27,7 @@ impl ClientLog for Notes {
         self.errors.push(line.into());
     }
 
-    fn say(&mut self, sentence: &str) {
+    fn show(&mut self, sentence: &str) {
         self.said.push(sentence.into());
     }
 }
@@ -45,7 +45,7 @@ fn run(model: &str, retries: u32, scripts: impl IntoIterator<Item = Vec<Event>>)
     };
     let mut provider = ScriptedProvider::new(scripts);
     let mut notes = Notes::default();
-    let end = client.ask(&mut provider, &mut notes, model, "Plan my trip.");
+    let end = client.request(&mut provider, &mut notes, model, "Plan my trip.");
     Run {
         end,
         played: provider.played(),
@@ -80,7 +80,7 @@ fn the_log_says_what_and_where_and_which_pattern() {
     };
     for part in [
         "any-model: dead loop: short-sequence in reasoning",
-        // The second copy of the 200 chars that were looked at; the checkpoint.
+        // The second copy in the window of 200 chars, and the checkpoint.
         "chars 1806..2000 (known at 2000)",
         "33 copies of 6 chars",
         "checkpoint/short-sequence",
@@ -88,7 +88,7 @@ fn the_log_says_what_and_where_and_which_pattern() {
     ] {
         assert!(line.contains(part), "{part:?} is not in {line}");
     }
-    // The window begins somewhere inside a copy.
+    // The window may begin inside a copy.
     let mut turned = (0..UNIT.len()).map(|i| format!("{:?}", [&UNIT[i..], &UNIT[..i]].concat()));
     assert!(turned.any(|unit| line.contains(&unit)), "{line}");
     assert!(!line.contains('\n'));
@@ -107,7 +107,7 @@ fn the_user_is_told_in_a_sentence_and_that_it_goes_on() {
     assert_eq!(again, "Trying again (2 of 3).");
 }
 
-/// Were a guard carried over, its checkpoints would be behind it and the second loop would pass.
+/// With a reused guard, the checkpoints would be over, and the second loop would be missed.
 #[test]
 fn nothing_of_the_first_request_reaches_the_second() {
     let stuck = looping(UNIT, 9000);
@@ -145,7 +145,7 @@ fn without_retries_there_is_one_attempt() {
 fn a_model_may_have_a_guard_of_its_own() {
     let run = run("hasty-3b", 1, [looping(UNIT, 9000), healthy(ANSWER)]);
     assert_eq!(run.played[0].chunks, 500_usize.div_ceil(CHUNK));
-    // Known at char 500, delivered with the chunk that holds it.
+    // The alarm is exact at char 500, and delivered with the chunk that contains it.
     let line = &run.notes.errors[0];
     assert!(line.contains("..512 (known at 500)"), "{line}");
 }

@@ -1,5 +1,5 @@
-//! What a guard on a run holds in memory, however long the run is: below a megabyte for every detector at its defaults
-//! and and for windows as long as they may be.
+//! Tests the memory of a guard on a run of any length: less than a megabyte for each detector, with its defaults and
+//! with the longest windows.
 
 #![allow(clippy::unwrap_used)]
 
@@ -12,11 +12,11 @@ static HEAP: PeakAlloc = PeakAlloc;
 
 /// A megabyte.
 const MOST: usize = 1_000_000;
-/// A call without a result is forgotten after a thousand others: half of this many turns leave more than that.
+/// The number of turns. Half of them leave more than the thousand open calls that a meter keeps.
 const TURNS: u32 = 4000;
 
-/// The bytes that a guard holds in the middle of a run and at its end, at most: calls that never get a result, long
-/// arguments and results, ids and tools and agents that never come again, long texts.
+/// Returns the maximum number of bytes that a guard holds up to the middle and up to the end of a run. The run has
+/// calls without results, long arguments, results and texts, and new ids, tools and agents.
 fn held(settings: &str) -> (usize, usize) {
     let settings = Settings::parse(settings).unwrap();
     let long = "word ".repeat(400);
@@ -35,7 +35,7 @@ fn held(settings: &str) -> (usize, usize) {
             cut: None,
         };
         let agent = Event::Turn { agent: Some(&name) };
-        // In letters: turns that differ in digits alone say the same.
+        // Letters, since turns that differ only in digits are equal.
         let letter = |c: char| {
             c.to_digit(10)
                 .map_or(c, |digit| char::from(b'a' + digit as u8))
@@ -43,12 +43,12 @@ fn held(settings: &str) -> (usize, usize) {
         let said: String = name.chars().map(letter).collect();
         let text = Event::Text(TextChannel::Answer, &said);
         let events = [agent, text, Event::User(&long), call, result];
-        // Two of three calls stay open.
+        // Two of three calls get no result.
         let events = events.iter().take(4 + usize::from(i.is_multiple_of(3)));
         events.for_each(|event| drop(guard.push(event)));
     };
     let mut guard = Guard::new(settings.guard()).unwrap();
-    // Some patterns are compiled at their first use and shared by all guards.
+    // A first run compiles patterns that all guards share.
     (0..10).for_each(|i| turn(&mut guard, i));
     let mut guard = guard.fresh();
     let before = HEAP.current_usage();
@@ -93,7 +93,7 @@ fn a_run_holds_less_than_a_megabyte_however_long_it_is() {
             );
         }
         for preset in detector.presets().unwrap() {
-            // Limits of a few turns end the run.
+            // Short limits would end the run.
             if name != "iterations" && name != "loom" {
                 let (_, whole) = held(&format!("{guard}preset = '{}'\n", preset.name));
                 assert!(whole < MOST, "{}: {whole} bytes", preset.name);

@@ -1,6 +1,7 @@
-//! What one live stream holds in memory, however long it is: below a megabyte for every detector at its
-//! defaults, the recommended guard and every preset but those that say otherwise. With `--nocapture`
-//! the figures are printed.
+//! Tests the memory of a live stream of any length.
+//!
+//! It is less than a megabyte for each detector with its defaults, for the recommended guard, and for each preset
+//! without `megabytes`. `--nocapture` prints the figures.
 //!
 //! ```sh
 //! cargo test --release -p deadloop-detect --test state -- --nocapture
@@ -16,11 +17,11 @@ static HEAP: PeakAlloc = PeakAlloc;
 
 /// A megabyte.
 const MOST: usize = 1_000_000;
-/// Chars of a text; the first half of it must already have taken what the whole takes.
+/// The number of chars of a text. The first half must need as much memory as the whole text.
 const CHARS: usize = 240_000;
 
-/// Texts that fill what a meter keeps: words that never come again, ideographs, noise over few and
-/// many chars, one char, lines that count.
+/// Texts that fill the windows of meters: new words, ideographs, random text of few and of many chars, one repeated
+/// char, and counting lines.
 fn texts() -> Vec<String> {
     let mut state = 1_u64;
     let mut next = |n: u32| {
@@ -51,18 +52,18 @@ fn texts() -> Vec<String> {
     ]
 }
 
-/// The channel that is read.
+/// The channel of the texts.
 const LANE: TextChannel = TextChannel::Answer;
 
-/// The most bytes that the meters of a guard hold after any chunk of the first half of a text, which the user has sent before,
-/// and of all of it.
+/// Returns the maximum number of bytes that the meters of a guard hold during the first half of a text, and during the
+/// whole text. The user has sent the same text.
 fn most(settings: &str, text: &str) -> [usize; 2] {
     let settings = Settings::parse(settings).unwrap();
     let members = settings.guard().members.iter();
     let members = members.filter(|member| member.watches(LANE.into()));
     let recipes: Vec<_> = members.filter_map(|member| member.recipe()).collect();
     let mut facts = Vec::new();
-    // Some patterns are compiled at their first use and shared by all streams.
+    // A first run compiles patterns that all streams share.
     let start = &text[..text.floor_char_boundary(20_000)];
     recipes.iter().for_each(|recipe| {
         recipe
@@ -97,7 +98,7 @@ fn most(settings: &str, text: &str) -> [usize; 2] {
     most
 }
 
-/// Over all texts, the whole and their first halves.
+/// Returns the maxima over all texts, for the first halves and for the whole texts.
 fn bytes(settings: &str, texts: &[String]) -> (usize, usize) {
     let each = texts.iter().map(|text| most(settings, text));
     let [half, rest] = each.fold([0; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
@@ -108,7 +109,7 @@ fn bytes(settings: &str, texts: &[String]) -> (usize, usize) {
 fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
     let mut texts = texts();
     if cfg!(debug_assertions) {
-        // A build for edits reads half of them: an edit is tested within half a minute.
+        // A debug build reads half of the texts, to stay below half a minute.
         texts.truncate(6);
         texts.drain(2..4);
     }
@@ -144,7 +145,7 @@ fn a_stream_holds_less_than_a_megabyte_however_long_it_is() {
     }
 }
 
-/// The recommended guard where it keeps what the user wrote, and as much of the text that could be that.
+/// Tests the recommended guard with a long user message, whose text may be repeated.
 fn skipping(texts: &[String]) {
     let settings = format!("prompt = 'skip'\n{}", deadloop_detect::RECOMMENDED);
     let (all, half) = bytes(&settings, texts);

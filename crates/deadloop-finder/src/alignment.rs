@@ -3,8 +3,8 @@
 //! Symbols may be left out, inserted or changed. This is the greedy alignment of Z. Zhang and others, "A greedy
 //! algorithm for aligning DNA sequences" (2000). It ends once there are too many differences close together.
 
-/// The cost of a difference, while each aligned symbol on either side is worth 1. So two symbols that match are worth
-/// 2, two that differ cost 2, and one without a partner costs 3.
+/// The penalty for a difference. Each aligned symbol on either side scores 1. So two matching symbols score 2, two that
+/// differ score -2, and an inserted or missing symbol scores -3.
 const DIFFERENCE: i64 = 4;
 
 /// The limits of an alignment.
@@ -12,23 +12,23 @@ const DIFFERENCE: i64 = 4;
 pub(super) struct AlignmentLimits {
     /// The maximum drop of the score below the best one. A larger drop ends the alignment.
     pub(super) drop: i64,
-    /// The maximum number of symbols by which the two sides may get out of step.
+    /// The maximum number of symbols by which one side may be ahead of the other.
     pub(super) band: usize,
-    /// The number of matching symbols that must precede the end. Fewer match by chance.
+    /// The minimum number of matching symbols before the end of the alignment. Fewer may match by chance.
     pub(super) anchor: usize,
 }
 
-/// The extent of an alignment.
+/// The lengths of an alignment on both sides, and its differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AlignmentExtent {
-    /// The number of symbols in the first text.
+    /// The number of aligned symbols of the first text.
     pub(super) a: usize,
-    /// The number of symbols in the second text.
+    /// The number of aligned symbols of the second text.
     pub(super) b: usize,
     /// The number of symbols that differ: changed, left out or inserted.
     pub(super) differences: usize,
     /// Whether the second text ended before the alignment did.
-    pub(super) cut: bool,
+    pub(super) second_ended: bool,
 }
 
 impl AlignmentExtent {
@@ -37,40 +37,40 @@ impl AlignmentExtent {
     }
 }
 
-/// Returns the alignment of the starts of `a` and `b` with the best score.
-pub(super) fn reach(a: &[u32], b: &[u32], limits: AlignmentLimits) -> AlignmentExtent {
+/// Aligns the starts of `a` and `b`. Returns the alignment with the highest score.
+pub(super) fn align(a: &[u32], b: &[u32], limits: AlignmentLimits) -> AlignmentExtent {
     let mut best = AlignmentExtent::default();
-    let mut front = Front {
+    let mut front = Frontier {
         // The diagonal on which neither side is ahead.
         low: limits.band,
         furthest: vec![1],
         before: Vec::new(),
     };
     for differences in 0.. {
-        front.slide(a, b, limits, differences, &mut best);
+        front.extend_matches(a, b, limits, differences, &mut best);
         if front.furthest.is_empty() {
             break;
         }
-        front.step(limits.band, (a.len(), b.len()));
+        front.advance(limits.band, (a.len(), b.len()));
     }
     best
 }
 
-/// The furthest places that alignments with a given number of differences reach, by diagonal.
+/// The furthest position on each diagonal, for one number of differences.
 ///
-/// The number of a diagonal is the lead of the alignment in the first text, plus `limits.band`, so that it is never
-/// negative. `furthest[i]` is one more than the place in the first text on diagonal `low + i`, in symbols. It is 0 if
-/// no alignment on the diagonal is followed.
-struct Front {
+/// The index of a diagonal is the number of symbols by which the first text is ahead, plus `limits.band`, so that it is
+/// never negative. `furthest[i]` is one more than the position in the first text on diagonal `low + i`. It is 0 if the
+/// diagonal was dropped.
+struct Frontier {
     low: usize,
     furthest: Vec<usize>,
-    /// The places with one difference less. The memory is reused.
+    /// The positions with one difference less. The buffer is reused.
     before: Vec<usize>,
 }
 
-impl Front {
-    /// Follows each diagonal for as long as the texts match. Drops the diagonals that have lost too much.
-    fn slide(
+impl Frontier {
+    /// Extends each diagonal over matching symbols. Drops the diagonals whose score fell too far.
+    fn extend_matches(
         &mut self,
         a: &[u32],
         b: &[u32],
@@ -89,14 +89,14 @@ impl Front {
                 a: first + matched,
                 b: second + matched,
                 differences,
-                cut: best.cut,
+                second_ended: best.second_ended,
             };
             if matched >= limits.anchor && here.score() > best.score() {
                 *best = here;
             }
-            let goes_on = here.score() + limits.drop >= best.score();
-            best.cut |= goes_on && here.b == b.len();
-            *furthest = if goes_on { here.a + 1 } else { 0 };
+            let continues = here.score() + limits.drop >= best.score();
+            best.second_ended |= continues && here.b == b.len();
+            *furthest = if continues { here.a + 1 } else { 0 };
         }
         let alive = |furthest: &usize| *furthest > 0;
         let end = self
@@ -110,8 +110,8 @@ impl Front {
         self.low += start;
     }
 
-    /// Computes the places with one more difference.
-    fn step(&mut self, band: usize, (a, b): (usize, usize)) {
+    /// Advances the frontier by one difference.
+    fn advance(&mut self, band: usize, (a, b): (usize, usize)) {
         std::mem::swap(&mut self.furthest, &mut self.before);
         let low = self.low.saturating_sub(1);
         let high = (self.low + self.before.len()).min(2 * band);
@@ -121,7 +121,7 @@ impl Front {
         };
         self.furthest.clear();
         for diagonal in low..=high {
-            // The furthest place within both texts, their ends included.
+            // The furthest position within both texts, their ends included.
             let most = (b + diagonal).checked_sub(band);
             let most = most.map_or(0, |most| most.min(a) + 1);
             let to = |furthest: usize, more: usize| match furthest {
@@ -147,8 +147,8 @@ mod tests {
         anchor: 0,
     };
 
-    /// Returns the best score of any two prefixes, by their edit distance.
-    fn twin(a: &[u32], b: &[u32]) -> i64 {
+    /// Returns the highest score of any two prefixes, computed from their edit distance.
+    fn best_score(a: &[u32], b: &[u32]) -> i64 {
         let mut best = 0;
         let mut above: Vec<usize> = (0..=b.len()).collect();
         for i in 0..=a.len() {
@@ -168,19 +168,19 @@ mod tests {
         best
     }
 
-    fn align_exactly(a: &str, b: &str, limits: AlignmentLimits) -> AlignmentExtent {
+    fn align_texts(a: &str, b: &str, limits: AlignmentLimits) -> AlignmentExtent {
         let symbols = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
-        reach(&symbols(a), &symbols(b), limits)
+        align(&symbols(a), &symbols(b), limits)
     }
 
     #[test]
     fn a_changed_a_missing_and_an_added_word_are_gone_over() {
         let a = "Suppose Mira took the key; then the note was written by him.";
         let b = "Suppose the gardener took the key; then note was written by him.";
-        let found = align_exactly(a, b, FREE);
+        let found = align_texts(a, b, FREE);
         assert_eq!((found.a, found.b), (a.len(), b.len()));
-        assert_eq!(align_exactly("abc", "abc", FREE).differences, 0);
-        let found = align_exactly("", "abc", FREE);
+        assert_eq!(align_texts("abc", "abc", FREE).differences, 0);
+        let found = align_texts("", "abc", FREE);
         assert_eq!((found.a, found.b, found.differences), (0, 0, 0));
     }
 
@@ -191,10 +191,10 @@ mod tests {
             band: 10,
             anchor: 4,
         };
-        let found = align_exactly("The same words. Xqe?", "The same words. Zqe!", limits);
+        let found = align_texts("The same words. Xqe?", "The same words. Zqe!", limits);
         assert_eq!((found.a, found.b), (16, 16));
         let far = "1234567890123456789012";
-        let found = align_exactly(&format!("same{far}same"), "samesame", limits);
+        let found = align_texts(&format!("same{far}same"), "samesame", limits);
         assert_eq!((found.a, found.b), (4, 4));
     }
 
@@ -203,8 +203,8 @@ mod tests {
         fn none_is_worth_more(
             a in prop::collection::vec(0u32..4, 0..40), b in prop::collection::vec(0u32..4, 0..40),
         ) {
-            let found = reach(&a, &b, FREE);
-            prop_assert_eq!(found.score(), twin(&a, &b));
+            let found = align(&a, &b, FREE);
+            prop_assert_eq!(found.score(), best_score(&a, &b));
             prop_assert!(found.a <= a.len() && found.b <= b.len());
         }
 
@@ -213,8 +213,8 @@ mod tests {
             a in prop::collection::vec(0u32..3, 0..40), b in prop::collection::vec(0u32..3, 0..40),
             drop in 0i64..40, band in 0usize..10, anchor in 0usize..5,
         ) {
-            let found = reach(&a, &b, AlignmentLimits { drop, band, anchor });
-            prop_assert!(found.score() <= twin(&a, &b) && found.score() >= 0);
+            let found = align(&a, &b, AlignmentLimits { drop, band, anchor });
+            prop_assert!(found.score() <= best_score(&a, &b) && found.score() >= 0);
             prop_assert!(found.a.abs_diff(found.b) <= band);
         }
     }

@@ -1,28 +1,29 @@
-//! Floods of blanks: long runs of spaces, tabs and invisible chars.
+//! Floods: long runs of white space and invisible chars.
 //!
-//! The blanks may be of any script and in any order. A model that loops in blanks writes only blanks. An ordinary
-//! recording ends with few blanks.
+//! The blanks may differ and come in any order. A model that loops in blanks writes nothing else. An ordinary text ends
+//! with few blanks.
 
 use super::views::{NumberChange, TextStretch, View};
 
-/// The minimum number of consecutive blanks of a flood. The padding of a wide table is shorter.
-const FLOOD: usize = 500;
+/// The minimum length of a flood, in chars. The padding of a wide table is shorter.
+const MIN_FLOOD: usize = 500;
 
-/// Returns whether a char is invisible.
+/// Returns whether a char is white space or invisible.
 pub(super) fn is_blank(c: char) -> bool {
-    let unseen = matches!(
+    let invisible = matches!(
         c,
         '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
             | '\u{2060}'..='\u{2064}' | '\u{2800}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
     );
-    c.is_whitespace() || unseen
+    c.is_whitespace() || invisible
 }
 
-/// Returns the end of a text without the blanks and broken chars after it. A flood of blanks is part of the text.
-pub(super) fn before_blanks(text: &[char]) -> usize {
+/// Returns the position after the last visible char of a text. Trailing blanks and broken chars are skipped, unless
+/// they are a flood.
+pub(super) fn visible_end(text: &[char]) -> usize {
     let blank = |c: &&char| is_blank(**c) || **c == '\u{fffd}';
     let blanks = text.iter().rev().take_while(blank).count();
-    text.len() - if blanks < FLOOD { blanks } else { 0 }
+    text.len() - if blanks < MIN_FLOOD { blanks } else { 0 }
 }
 
 /// Finds the floods of a text. Each blank counts as a copy of the previous one, even if it is a different char.
@@ -30,7 +31,7 @@ pub(super) fn floods(text: &[char]) -> Vec<TextStretch> {
     let mut found = Vec::new();
     let mut at = 0;
     for row in text.chunk_by(|a, b| is_blank(*a) == is_blank(*b)) {
-        if row.len() >= FLOOD && is_blank(row[0]) {
+        if row.len() >= MIN_FLOOD && is_blank(row[0]) {
             found.push(TextStretch {
                 view: View::Chars,
                 start: at,
@@ -57,7 +58,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_flood_of_every_kind_of_blank_is_a_loop_wherever_it_stands() {
+    fn a_flood_of_any_blank_is_a_loop_after_any_text() {
         for before in [
             "",
             "A few words. ",
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_blanks_that_a_text_ends_with_are_none_and_a_flood_that_is_left_passes() {
+    fn trailing_blanks_are_no_loop_and_a_flood_before_text_is_transient() {
         let text = "The answer is seven, since nothing else divides it.";
         assert_eq!(
             find(&format!("{text}{}", "\n".repeat(60))).class,
@@ -105,6 +106,6 @@ mod tests {
         );
         assert_eq!(find(&left).class, Class::Transient);
         assert_eq!(floods(&[]), []);
-        assert_eq!(before_blanks(&[]), 0);
+        assert_eq!(visible_end(&[]), 0);
     }
 }

@@ -1,14 +1,14 @@
-//! Finds repetitive texts that end without new words.
+//! Finds loops after which a text has no new words.
 //!
-//! Only stray marks or words of the repetition follow. Such a loop has not ended by itself.
+//! Such a loop has not ended by itself: only stray marks or words of the repetition follow.
 
 use std::collections::HashSet;
 
 use super::selection::FoundSpan;
 
-/// Returns the index of the first span after which every word occurs in a span. The spans are in the order of the
-/// text.
-pub(super) fn gone_since(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
+/// Returns the index of the first span after which the text has no new words. A word is new if no span has it. The
+/// spans are in the order of the text.
+pub(super) fn first_without_news(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
     let mut first = None;
     let mut until = text.len();
     let mut known = HashSet::new();
@@ -23,7 +23,7 @@ pub(super) fn gone_since(text: &[char], spans: &[FoundSpan]) -> Option<usize> {
     first
 }
 
-/// Returns the words of a text in lower case. A word has two letters or more.
+/// Returns the words of at least two letters, in lower case.
 fn words(text: &[char]) -> impl Iterator<Item = String> {
     let lower = |word: &[char]| word.iter().flat_map(|c| c.to_lowercase()).collect();
     text.split(|c| !c.is_alphabetic())
@@ -39,20 +39,21 @@ mod tests {
     #[test]
     fn stray_marks_do_not_end_a_loop_and_an_answer_does() {
         let looped = "We look at the same clause of the contract again. ".repeat(12);
-        let of = |rest: &str| find(&format!("A question of law.\n{looped}{rest}")).class;
-        assert_eq!(of("\n\n\n#\n. . .\n\n## 3 - -\n\n\n\\ / . ."), Class::Loop);
-        assert_eq!(
-            of("\n\n\nThe contract.\n\n\n. The clause. . ."),
-            Class::Loop
-        );
-        assert_eq!(
-            of("\n\nSo the answer: void, since nobody signed."),
-            Class::Transient
-        );
+        for (rest, class) in [
+            ("\n\n\n#\n. . .\n\n## 3 - -\n\n\n\\ / . .", Class::Loop),
+            ("\n\n\nThe contract.\n\n\n. The clause. . .", Class::Loop),
+            (
+                "\n\nSo the answer: void, since nobody signed.",
+                Class::Transient,
+            ),
+        ] {
+            let found = find(&format!("A question of law.\n{looped}{rest}"));
+            assert_eq!(found.class, class, "{rest}");
+        }
     }
 
     #[test]
-    fn what_leads_into_a_loop_that_ends_in_stray_marks_is_its_earliest() {
+    fn the_earliest_onset_is_found_before_stray_marks() {
         // Words that occur once.
         let word = |n: usize| {
             let letter = |part: usize| char::from(b'a' + (n * 7919 / part % 26) as u8);

@@ -1,39 +1,39 @@
 //! Grids: rows of cells without letters, as in puzzles and matrices.
 //!
-//! Many rows of a healthy grid are equal. Unlike a loop, a grid is not much taller than wide, and it closes.
+//! Many rows of a requested grid are equal. Unlike a loop, a grid is not much taller than wide, and it ends.
 
 use super::views::TextStretch;
 
-/// The maximum number of rows of a grid beyond its width.
-const MORE: usize = 5;
-/// The minimum number of copies of a block of rows that count as a loop. A puzzle may draw its grid once for each step.
-const DRAWN: f64 = 5.0;
+/// The number of rows that a grid may have beyond 1.5 times its width.
+const EXTRA_ROWS: usize = 5;
+/// The number of copies from which a repeated grid is a loop. A puzzle may show its grid after each step.
+const MANY_COPIES: f64 = 5.0;
 
-/// Returns whether a stretch can be the rows of one grid, or a grid drawn a few times.
+/// Returns whether a stretch can be the rows of one grid, or a few copies of a grid.
 pub(super) fn is_grid(text: &[char], stretch: &TextStretch) -> bool {
     let bare = |row: &&[char]| !row.iter().any(|c| c.is_alphabetic());
     let lines = text[stretch.start..stretch.end].split(|c| *c == '\n');
     let rows: Vec<usize> = lines
         .clone()
         .filter(bare)
-        .map(cells)
+        .map(count_cells)
         .filter(|cells| *cells > 0)
         .collect();
     let others = lines.filter(|row| !bare(row)).count();
     if rows.len() < 2 {
-        return others == 0 && is_row(text, stretch);
+        return others == 0 && is_within_row(text, stretch);
     }
     if others * 10 > rows.len() {
         return false;
     }
     let wide = rows.iter().sum::<usize>() / rows.len();
     let unit = text[stretch.start..stretch.onset].split(|c| *c == '\n');
-    let drawn = unit.filter(|row| cells(row) > 0).count() > 2;
-    rows.len() <= wide + wide / 2 + MORE || drawn && stretch.copies < DRAWN
+    let drawn = unit.filter(|row| count_cells(row) > 0).count() > 2;
+    rows.len() <= wide + wide / 2 + EXTRA_ROWS || drawn && stretch.copies < MANY_COPIES
 }
 
 /// Returns whether a stretch within one row is no longer than the row above or below it.
-fn is_row(text: &[char], stretch: &TextStretch) -> bool {
+fn is_within_row(text: &[char], stretch: &TextStretch) -> bool {
     let mut before = text[..stretch.start].rsplit(|c| *c == '\n');
     let mut after = text[stretch.end..].split(|c| *c == '\n');
     let (begun, rest) = (
@@ -48,7 +48,7 @@ fn is_row(text: &[char], stretch: &TextStretch) -> bool {
 }
 
 /// Returns the number of cells of a row, or of chars if the row has no gaps.
-fn cells(row: &[char]) -> usize {
+fn count_cells(row: &[char]) -> usize {
     let mut cells = row.split(|c| !is_cell(*c)).filter(|cell| !cell.is_empty());
     let (first, second) = (cells.next().map_or(0, <[char]>::len), cells.next());
     match second {
@@ -57,13 +57,13 @@ fn cells(row: &[char]) -> usize {
     }
 }
 
-/// Returns whether a char belongs to the content of a cell.
+/// Returns whether a char is the content of a cell.
 fn is_cell(c: char) -> bool {
     !c.is_whitespace() && !",;|[](){}&+-".contains(c)
 }
 
-/// Returns whether the text after a stretch closes something: a bracket, a fence or an element. A loop does not close.
-pub(super) fn closes(rest: &[char]) -> bool {
+/// Returns whether a text closes a bracket, a code fence or an element. Nothing is closed after a loop.
+pub(super) fn closes_structure(rest: &[char]) -> bool {
     let fence = rest.windows(3).any(|marks| marks == ['`', '`', '`']);
     fence || rest.iter().any(|c| ")]}>）】」』".contains(*c))
 }
@@ -114,8 +114,8 @@ mod tests {
     }
 
     #[test]
-    fn what_closes_is_over() {
-        let rest = |text: &str| closes(&text.chars().collect::<Vec<_>>());
+    fn closing_marks_are_found() {
+        let rest = |text: &str| closes_structure(&text.chars().collect::<Vec<_>>());
         assert!(rest("]\n```") && rest("}") && rest("</a>") && rest("```"));
         assert!(!rest("") && !rest("0, 0") && !rest("``"));
     }

@@ -1,77 +1,77 @@
-//! Copies that differ a little, found by repeated n-grams.
+//! Finds copies that differ a little, by repeated n-grams.
 //!
-//! Each copy is aligned with the previous one, from the place where an n-gram recurs, as far as both are alike.
+//! Where enough n-grams recur at one distance, the text is aligned with itself at this distance, in both directions.
 
 use std::hash::{BuildHasher, RandomState};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
-use super::alignment::{AlignmentExtent, AlignmentLimits, reach};
-use super::views::{NumberChange, TextStretch, View, seen_as};
+use super::alignment::{AlignmentExtent, AlignmentLimits, align};
+use super::views::{NumberChange, TextStretch, View, view_symbols};
 
 /// The number of symbols of an n-gram. Shorter n-grams recur in any text, and longer ones are broken by every changed
 /// word.
 const GRAM: usize = 12;
-/// The number of consecutive n-grams that must recur at the same distance before two copies are compared: `SEED.0`,
-/// plus one for every `SEED.1` symbols of the distance, because distant text is easily alike by chance.
+/// The minimum number of consecutive n-grams that recur at one distance: `SEED.0`, and one more for every `SEED.1`
+/// symbols of distance. Distant text matches more often by chance.
 const SEED: (usize, usize) = (4, 16);
-/// The maximum number of n-grams that distance adds to `SEED.0`.
-const MORE: usize = 20;
-/// The number of symbols at the start and the end of a copy that must equal those of the next copy.
+/// The maximum number of n-grams that the distance adds to `SEED.0`.
+const MAX_EXTRA: usize = 20;
+/// The number of symbols at each end of an alignment that must match.
 const ANCHOR: usize = 3;
-/// The maximum number of differing symbols, a word or two, at the end of a last copy that is cut.
-const TORN: usize = 16;
+/// The maximum number of unaligned symbols, a word or two, at the end of the text after a cut copy.
+const MAX_CUT: usize = 16;
 
 /// Copies that differ a little.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearCopies {
     pub(super) stretch: TextStretch,
-    /// The share of a copy's symbols that occur in the copy before, in order.
-    pub(super) alike: f64,
+    /// The share of the aligned symbols that match, from 0 to 1.
+    pub(super) likeness: f64,
 }
 
 /// Finds the stretches of at least `length` chars and `copies` copies that differ a little. The stretches are
 /// disjoint and in order.
-pub(super) fn find_recycled(text: &[char], copies: f64, length: usize) -> Vec<NearCopies> {
-    let (symbols, starts) = seen_as(View::Near, text);
+pub(super) fn find_near_copies(text: &[char], copies: f64, length: usize) -> Vec<NearCopies> {
+    let (symbols, starts) = view_symbols(View::Near, text);
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
-    let place = |index: usize| starts.get(index).copied().unwrap_or(text.len());
+    let start_of = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let mut found = Vec::new();
-    // The end of the text that was examined, and the end of the last alignment with its distance.
-    let (mut over, mut tried) = (0, (0, 0));
-    for (second, gap) in seeds(&symbols) {
-        let again = second < tried.0 && gap.abs_diff(tried.1) <= band(gap);
-        if second < over || again {
+    // The end of the last reported stretch, and the end and the distance of the last alignment.
+    let (mut found_end, mut last_tried) = (0, (0, 0));
+    for (second, gap) in find_seeds(&symbols) {
+        let again = second < last_tried.0 && gap.abs_diff(last_tried.1) <= band(gap);
+        if second < found_end || again {
             continue;
         }
-        let beside = Alignment::new(&symbols, &reversed, (second - gap, second));
-        tried = (beside.second.1, gap);
-        let recycled = beside.to_near_copies(place);
-        let s = &recycled.stretch;
+        let aligned = Alignment::new(&symbols, &reversed, (second - gap, second));
+        last_tried = (aligned.second.1, gap);
+        let near = aligned.to_near_copies(start_of);
+        let s = &near.stretch;
         if s.length() >= length && s.copies >= copies {
-            over = beside.second.1;
-            found.push(recycled);
+            found_end = aligned.second.1;
+            found.push(near);
         }
     }
     found
 }
 
-/// Returns the maximum number of symbols by which the length of copies at this distance may change.
+/// Returns the maximum number of symbols by which the length of copies at distance `gap` may change.
 fn band(gap: usize) -> usize {
     (gap / 3).min(100)
 }
 
-/// Returns the places at which enough consecutive n-grams recur at one distance, each with that distance.
-fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
-    // The latest place of each n-gram.
+/// Returns the positions from which enough consecutive n-grams recur at one distance, with this distance.
+fn find_seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
+    // The latest position of each n-gram.
     let mut last: HashTable<usize> = HashTable::with_capacity(symbols.len());
     let mut found = Vec::new();
     let mut row = (0, 0);
     for (at, hash) in hashes(symbols).enumerate() {
         let gram = |at: usize| &symbols[at..at + GRAM];
         let same = |before: &usize| gram(*before) == gram(at);
-        // The table has room for all n-grams, so it never grows and no place is hashed again.
+        // The table has room for all n-grams, so it never grows and never hashes again.
         let gap = match last.entry(hash, same, |_| hash) {
             Entry::Occupied(mut before) => at - std::mem::replace(before.get_mut(), at),
             Entry::Vacant(none) => {
@@ -83,7 +83,7 @@ fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
             (same, count) if same == gap => (gap, count + 1),
             _ => (gap, 1),
         };
-        let seed = SEED.0 + (gap / SEED.1).min(MORE);
+        let seed = SEED.0 + (gap / SEED.1).min(MAX_EXTRA);
         if row.1 == seed && gap >= GRAM {
             found.push((at + 1 - seed, gap));
         }
@@ -91,8 +91,8 @@ fn seeds(symbols: &[u32]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Returns the hash of each n-gram: a polynomial over its symbols, computed from the hash before. The base is random,
-/// so that no text can be written to cause collisions.
+/// Returns the rolling hash of each n-gram (Rabin and Karp). The base is random, so that no text can provoke
+/// collisions.
 fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
     let base = RandomState::new().hash_one(GRAM) | 1;
     let next = move |sum: u64, symbol: u32| sum.wrapping_mul(base).wrapping_add(u64::from(symbol));
@@ -108,7 +108,7 @@ fn hashes(symbols: &[u32]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Two aligned parts of one text: the range of each, in symbols.
+/// Two aligned parts of one text. The ranges are in symbols.
 struct Alignment {
     first: (usize, usize),
     second: (usize, usize),
@@ -116,7 +116,7 @@ struct Alignment {
 }
 
 impl Alignment {
-    /// Aligns the text around two places that are alike, in both directions.
+    /// Aligns the text around two similar positions, in both directions.
     fn new(symbols: &[u32], reversed: &[u32], (first, second): (usize, usize)) -> Self {
         let gap = second - first;
         let limits = AlignmentLimits {
@@ -124,11 +124,11 @@ impl Alignment {
             band: band(gap),
             anchor: ANCHOR,
         };
-        let ahead: AlignmentExtent = reach(&symbols[first..], &symbols[second..], limits);
+        let ahead: AlignmentExtent = align(&symbols[first..], &symbols[second..], limits);
         let before = |at: usize| &reversed[symbols.len() - at..];
-        let back = reach(before(first), before(second), limits);
+        let back = align(before(first), before(second), limits);
         let mut end = second + ahead.b;
-        if ahead.cut && symbols.len() - end <= TORN {
+        if ahead.second_ended && symbols.len() - end <= MAX_CUT {
             end = symbols.len();
         }
         Self {
@@ -138,20 +138,20 @@ impl Alignment {
         }
     }
 
-    fn to_near_copies(&self, place: impl Fn(usize) -> usize) -> NearCopies {
+    fn to_near_copies(&self, start_of: impl Fn(usize) -> usize) -> NearCopies {
         let symbols = self.second.1 - self.second.0;
         let (begins, ends) = (self.second.0 - self.first.0, self.second.1 - self.first.1);
         let period = begins.midpoint(ends).max(1);
         NearCopies {
             stretch: TextStretch {
                 view: View::Near,
-                start: place(self.first.0),
-                onset: place(self.second.0),
-                end: place(self.second.1),
+                start: start_of(self.first.0),
+                onset: start_of(self.second.0),
+                end: start_of(self.second.1),
                 copies: symbols as f64 / period as f64 + 1.0,
                 numbers: NumberChange::Same,
             },
-            alike: 1.0 - (self.differences as f64 / symbols.max(1) as f64).min(1.0),
+            likeness: 1.0 - (self.differences as f64 / symbols.max(1) as f64).min(1.0),
         }
     }
 }
@@ -163,9 +163,9 @@ mod tests {
 
     const BEFORE: &str = "The lighthouse was sold to a painter, who never went up. ";
 
-    fn recycled_in(text: &str) -> Vec<NearCopies> {
+    fn near_in(text: &str) -> Vec<NearCopies> {
         let chars: Vec<char> = text.chars().collect();
-        find_recycled(&chars, 2.5, 100)
+        find_near_copies(&chars, 2.5, 100)
     }
 
     fn suspects(names: &[&str]) -> String {
@@ -174,7 +174,7 @@ mod tests {
         names.iter().map(say).collect()
     }
 
-    /// A version of `seeds` with a map of slices.
+    /// Finds the seeds with a map of slices instead of hashes.
     fn seeds_by_slices(symbols: &[u32]) -> Vec<(usize, usize)> {
         let mut last: std::collections::HashMap<&[u32], usize> = std::collections::HashMap::new();
         let grams = symbols.windows(GRAM).enumerate();
@@ -185,7 +185,7 @@ mod tests {
             let before = gaps[..=at].iter().rev();
             before.take_while(|gap| **gap == gaps[at]).count()
         };
-        let seed = |gap: usize| SEED.0 + (gap / SEED.1).min(MORE);
+        let seed = |gap: usize| SEED.0 + (gap / SEED.1).min(MAX_EXTRA);
         let ends = (0..gaps.len()).filter(|at| gaps[*at] >= GRAM && row(*at) == seed(gaps[*at]));
         ends.map(|at| (at + 1 - seed(gaps[at]), gaps[at])).collect()
     }
@@ -196,7 +196,7 @@ mod tests {
             parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..40), 1usize..5), 0..9),
         ) {
             let s: Vec<u32> = parts.iter().flat_map(|(unit, n)| unit.repeat(*n)).collect();
-            prop_assert_eq!(seeds(&s), seeds_by_slices(&s));
+            prop_assert_eq!(find_seeds(&s), seeds_by_slices(&s));
         }
     }
 
@@ -211,7 +211,7 @@ mod tests {
             "her brother",
         ];
         let text = format!("{BEFORE}{}Suppose the car", suspects(&names));
-        let found = recycled_in(&text);
+        let found = near_in(&text);
         let [one] = &found[..] else {
             panic!("{found:?}")
         };
@@ -222,7 +222,7 @@ mod tests {
             (5.0..=7.5).contains(&s.copies) && s.end == text.len(),
             "{s:?}"
         );
-        assert!((0.75..0.95).contains(&one.alike), "{one:?}");
+        assert!((0.75..0.95).contains(&one.likeness), "{one:?}");
     }
 
     #[test]
@@ -230,16 +230,16 @@ mod tests {
         let names = ["Mira", "Tom", "Lund", "Kim", "Ana"];
         let after = "Nobody had seen the second boat, which is why it was still there in spring.";
         let looped = suspects(&names);
-        let found = recycled_in(&format!("{BEFORE}{looped}{after}"));
+        let found = near_in(&format!("{BEFORE}{looped}{after}"));
         assert_eq!(found.len(), 1, "{found:?}");
         let end = BEFORE.len() + looped.len();
         assert!(found[0].stretch.end.abs_diff(end) <= 2, "{found:?}");
     }
 
     #[test]
-    fn what_is_said_once_and_what_is_short_is_none() {
-        assert!(recycled_in("").is_empty());
-        assert!(recycled_in(BEFORE).is_empty());
-        assert!(recycled_in(&suspects(&["Mira", "Tom"])).is_empty());
+    fn unique_and_short_texts_have_no_copies() {
+        assert!(near_in("").is_empty());
+        assert!(near_in(BEFORE).is_empty());
+        assert!(near_in(&suspects(&["Mira", "Tom"])).is_empty());
     }
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::views::{EXACT, seen_as};
+use super::views::{EXACT, view_symbols};
 
-/// Returns the copies of a unit in a row, up to `end`. The first copy begins at `start` and the second at `onset`. The
-/// last one may be cut. The copies may differ in parts that some view ignores, such as numbers. Copies with larger
-/// differences are found by their first chars.
+/// Returns the ranges of the consecutive copies of a unit, up to `end`. The first copy begins at `start` and the second
+/// at `onset`. The last one may be cut. Copies may differ in parts that a view ignores, such as numbers. Copies with
+/// larger differences are found by their first chars.
 pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Range<usize>> {
     let end = end.min(text.len());
     let Some(part) = text
@@ -15,11 +15,11 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
     else {
         return Vec::new();
     };
-    let alike = EXACT
+    let starts = EXACT
         .iter()
-        .map(|view| similar(part, &seen_as(*view, part), onset - start));
-    let most = alike.max_by_key(|starts| starts.last().copied());
-    let starts = match most {
+        .map(|view| equal_starts(part, &view_symbols(*view, part), onset - start));
+    let longest = starts.max_by_key(|starts| starts.last().copied());
+    let starts = match longest {
         Some(starts) if starts.len() > 2 => starts,
         _ => unit_starts(part, onset - start),
     };
@@ -29,8 +29,12 @@ pub fn copies(text: &[char], start: usize, onset: usize, end: usize) -> Vec<Rang
     starts.iter().zip(stops).map(copy).collect()
 }
 
-/// Returns the starts of consecutive copies that are alike in a view.
-fn similar(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: usize) -> Vec<usize> {
+/// Returns the starts of consecutive copies that are equal in a view.
+fn equal_starts(
+    part: &[char],
+    (symbols, starts): &(Vec<u32>, Vec<usize>),
+    period: usize,
+) -> Vec<usize> {
     // The view may ignore the first chars of each copy.
     let Some(step) = starts
         .iter()
@@ -57,7 +61,7 @@ fn similar(part: &[char], (symbols, starts): &(Vec<u32>, Vec<usize>), period: us
     found
 }
 
-/// Returns the places at which the first chars of the unit recur, each about a unit's length after the previous one.
+/// Returns the positions of the first chars of the unit, at least half a period apart.
 fn unit_starts(part: &[char], period: usize) -> Vec<usize> {
     let head = &part[..period.min(HEAD)];
     let mut found = vec![0];
@@ -72,7 +76,7 @@ fn unit_starts(part: &[char], period: usize) -> Vec<usize> {
     found
 }
 
-/// The number of first chars by which a copy is recognised.
+/// The number of chars at the start of a copy that identify it.
 const HEAD: usize = 12;
 
 #[cfg(test)]
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn of_copies_that_differ_the_beginnings_are_known() {
+    fn differing_copies_are_found_by_their_beginnings() {
         let text = "Let us then try one. Let us then try the second. Let us then try six. ";
         let wanted = [
             "Let us then try one. ",
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_make_no_sense_have_no_copies() {
+    fn invalid_positions_have_no_copies() {
         assert!(places("abab", 2, 2).is_empty());
         assert!(places("abab", 3, 9).is_empty());
         assert!(places("", 0, 0).is_empty());

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-/// A maximal stretch that repeats itself with a period and is at least twice as long as it.
+/// A maximal stretch with a period of at most half its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeriodicRun {
     /// The first symbol.
@@ -36,10 +36,9 @@ pub fn runs(symbols: &[u32]) -> Vec<PeriodicRun> {
     runs_in(symbols, |_, _| true)
 }
 
-/// Finds the runs inside the parts for which `worth` returns true, and perhaps others. The arguments of `worth` are the
-/// first symbol of a part and the position after its last. If `worth` returns false, the part is not searched, so the
-/// result must hold for every run inside the part.
-pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
+/// Finds the runs in the parts that `accepts` accepts, and perhaps others. The arguments of `accepts` are the first
+/// symbol of a part and the position after its last. A rejected part is not searched, so no run inside it is found.
+pub(super) fn runs_in(symbols: &[u32], accepts: impl Fn(usize, usize) -> bool) -> Vec<PeriodicRun> {
     let reversed: Vec<u32> = symbols.iter().rev().copied().collect();
     let mut search = RunSearch {
         symbols,
@@ -48,10 +47,10 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
         crossing: Vec::new(),
         found: Vec::new(),
     };
-    // A run is found at the first cut through it, when the part contains all of it.
+    // A run is found at the first cut through it, when the part still contains the whole run.
     let mut parts = vec![(0, symbols.len())];
     while let Some((from, to)) = parts.pop() {
-        if to - from < 2 || !worth(from, to) {
+        if to - from < 2 || !accepts(from, to) {
             continue;
         }
         let middle = from + (to - from) / 2;
@@ -63,19 +62,20 @@ pub(super) fn runs_in(symbols: &[u32], worth: impl Fn(usize, usize) -> bool) -> 
     search.found
 }
 
-/// Lengths of matches around one cut. The memory is reused for all cuts.
+/// Lengths of matches around one cut. The buffers are reused for all cuts.
 #[derive(Default)]
 struct MatchLengths {
-    /// The Z function of the right half: for each place, the length of the match with the start.
+    /// The Z function of the right half: for each position, the length of the match with its start.
     right: Vec<u32>,
-    /// For each place of the reversed left half, the length of the match with its start.
+    /// The Z function of the reversed left half.
     left: Vec<u32>,
-    /// For each place of the left half, the length of the match with the right half.
+    /// For each position of the left half, the length of the match with the right half.
     ahead: Vec<u32>,
-    /// For each place of the reversed right half, the length of the match with the reversed left half.
+    /// For each position of the reversed right half, the length of the match with the reversed left half.
     back: Vec<u32>,
 }
 
+/// The state of a search for runs.
 struct RunSearch<'a> {
     symbols: &'a [u32],
     reversed: &'a [u32],
@@ -94,12 +94,12 @@ impl RunSearch<'_> {
         z_function(right, &mut tables.right);
         z_function(left, &mut tables.left);
         let whole = &self.symbols[from..to];
-        matches(right, &tables.right, whole, left.len(), &mut tables.ahead);
+        match_lengths(right, &tables.right, whole, left.len(), &mut tables.ahead);
         let whole = &self.reversed[n - to..n - from];
-        matches(left, &tables.left, whole, right.len(), &mut tables.back);
+        match_lengths(left, &tables.left, whole, right.len(), &mut tables.back);
 
         self.crossing.clear();
-        // The copy after the cut is complete: `back` symbols before the cut return one period later.
+        // Runs with a complete copy after the cut: the `back` symbols before the cut recur one period later.
         for period in 1..=right.len() {
             let ahead = self.tables.right.get(period).map_or(0, |z| *z as usize);
             let back = self.tables.back[right.len() - period] as usize;
@@ -107,7 +107,7 @@ impl RunSearch<'_> {
                 self.add(middle - back, middle + period + ahead, period, (from, to));
             }
         }
-        // The copy before the cut is complete.
+        // Runs with a complete copy before the cut.
         for period in 1..=left.len() {
             let back = self.tables.left.get(period).map_or(0, |z| *z as usize);
             let ahead = self.tables.ahead[left.len() - period] as usize;
@@ -115,7 +115,7 @@ impl RunSearch<'_> {
                 self.add(middle - period - back, middle + ahead, period, (from, to));
             }
         }
-        // A stretch is one run: that of its smallest period, which is also found at this cut.
+        // A stretch is one run, with its smallest period, which is found at the same cut.
         self.crossing.sort_unstable();
         self.crossing
             .dedup_by(|b, a| (a.start, a.end) == (b.start, b.end));
@@ -125,16 +125,16 @@ impl RunSearch<'_> {
     /// Adds a repetition, unless it continues outside the part. Then a cut of a larger part has found it.
     fn add(&mut self, start: usize, end: usize, period: usize, (from, to): (usize, usize)) {
         let same = |a: usize, b: usize| self.symbols[a] == self.symbols[b];
-        let from_before = start == from && from > 0 && same(from - 1, from - 1 + period);
-        let goes_on = end == to && to < self.symbols.len() && same(to, to - period);
-        if !from_before && !goes_on {
+        let began_earlier = start == from && from > 0 && same(from - 1, from - 1 + period);
+        let continues = end == to && to < self.symbols.len() && same(to, to - period);
+        if !began_earlier && !continues {
             self.crossing.push(PeriodicRun { start, end, period });
         }
     }
 }
 
-/// Computes for each place of `s` the length of the match with the start of `s`. The first entry is the length of
-/// `s`.
+/// Computes the Z function: for each position of `s`, the length of the match with the start of `s`. The first entry is
+/// the length of `s`.
 fn z_function(s: &[u32], z: &mut Vec<u32>) {
     z.clear();
     z.resize(s.len(), 0);
@@ -143,29 +143,29 @@ fn z_function(s: &[u32], z: &mut Vec<u32>) {
     }
     let mut last = 0..0;
     for at in 1..s.len() {
-        z[at] = match_at(at, &mut last, z, |n| s.get(at + n) == Some(&s[n]));
+        z[at] = extend(at, &mut last, z, |n| s.get(at + n) == Some(&s[n]));
     }
 }
 
-/// Computes for each of the first `places` of `text` the length of the match with the start of `pattern`. `z` is the
+/// Computes for each of the first `positions` of `text` the length of the match with the start of `pattern`. `z` is the
 /// Z function of `pattern`.
-fn matches(pattern: &[u32], z: &[u32], text: &[u32], places: usize, found: &mut Vec<u32>) {
+fn match_lengths(pattern: &[u32], z: &[u32], text: &[u32], positions: usize, found: &mut Vec<u32>) {
     found.clear();
     let mut last = 0..0;
-    for at in 0..places {
-        let goes_on = |n: usize| n < pattern.len() && text.get(at + n) == Some(&pattern[n]);
-        found.push(match_at(at, &mut last, z, goes_on));
+    for at in 0..positions {
+        let matches_at = |n: usize| n < pattern.len() && text.get(at + n) == Some(&pattern[n]);
+        found.push(extend(at, &mut last, z, matches_at));
     }
 }
 
-/// Returns the length of the match at `at`. `goes_on` compares the symbol at an offset in it. `last` is the match that
-/// reaches furthest so far, and `z` the Z function of the pattern.
-fn match_at(at: usize, last: &mut Range<usize>, z: &[u32], goes_on: impl Fn(usize) -> bool) -> u32 {
+/// Returns the length of the match at `at`. `same` compares the symbols at an offset from `at`. `last` is the match
+/// with the furthest end so far, and `z` the Z function of the pattern.
+fn extend(at: usize, last: &mut Range<usize>, z: &[u32], same: impl Fn(usize) -> bool) -> u32 {
     let mut length = 0;
     if at < last.end {
         length = (z[at - last.start] as usize).min(last.end - at);
     }
-    while goes_on(length) {
+    while same(length) {
         length += 1;
     }
     if at + length > last.end {
@@ -180,7 +180,7 @@ mod tests {
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
     /// Finds the runs by the definition, from every stretch and every period.
-    fn twin(s: &[u32]) -> Vec<PeriodicRun> {
+    fn runs_by_definition(s: &[u32]) -> Vec<PeriodicRun> {
         let mut found = Vec::new();
         for period in 1..=s.len() / 2 {
             let mut start = 0;
@@ -188,7 +188,7 @@ mod tests {
                 let alike = (start..s.len() - period).take_while(|i| s[*i] == s[i + period]);
                 let alike = alike.count();
                 let end = start + alike + period;
-                if alike >= period && smallest(&s[start..end]) == period {
+                if alike >= period && smallest_period(&s[start..end]) == period {
                     found.push(PeriodicRun { start, end, period });
                 }
                 start += alike + 1;
@@ -198,7 +198,7 @@ mod tests {
         found
     }
 
-    fn smallest(s: &[u32]) -> usize {
+    fn smallest_period(s: &[u32]) -> usize {
         let is_period = |p: &usize| (*p..s.len()).all(|i| s[i] == s[i - p]);
         (1..=s.len()).find(is_period).unwrap()
     }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_mississippi() {
+    fn runs_of_mississippi() {
         let wanted = [run(1, 8, 3), run(2, 4, 1), run(5, 7, 1), run(8, 10, 1)];
         assert_eq!(runs_of_text("mississippi"), wanted);
         assert_eq!(runs_of_text(""), []);
@@ -227,7 +227,7 @@ mod tests {
             for bits in 0..1u32 << length {
                 let s: Vec<u32> = (0..length).map(|i| bits >> i & 1).collect();
                 let found = runs(&s);
-                assert_eq!(found, twin(&s), "{s:?}");
+                assert_eq!(found, runs_by_definition(&s), "{s:?}");
                 assert!(found.len() < s.len().max(1), "the runs theorem: {s:?}");
             }
         }
@@ -248,7 +248,7 @@ mod tests {
         #[test]
         fn random_texts(letters in 1u32..5, text in prop::collection::vec(0u32..1000, 0..300)) {
             let s: Vec<u32> = text.iter().map(|c| c % letters).collect();
-            prop_assert_eq!(runs(&s), twin(&s));
+            prop_assert_eq!(runs(&s), runs_by_definition(&s));
         }
 
         /// Checks that only runs below the least length are left out.
@@ -261,7 +261,7 @@ mod tests {
             let long = |found: Vec<PeriodicRun>| -> Vec<PeriodicRun> {
                 found.into_iter().filter(|run| run.length() >= least).collect()
             };
-            prop_assert_eq!(long(runs_in(&s, |from, to| to - from >= least)), long(twin(&s)));
+            prop_assert_eq!(long(runs_in(&s, |from, to| to - from >= least)), long(runs_by_definition(&s)));
         }
 
         #[test]
@@ -269,7 +269,7 @@ mod tests {
             parts in prop::collection::vec((prop::collection::vec(0u32..3, 1..12), 1usize..6), 1..8),
         ) {
             let s: Vec<u32> = parts.iter().flat_map(|(unit, n)| unit.repeat(*n)).take(300).collect();
-            prop_assert_eq!(runs(&s), twin(&s));
+            prop_assert_eq!(runs(&s), runs_by_definition(&s));
         }
     }
 }

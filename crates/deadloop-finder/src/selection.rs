@@ -1,47 +1,47 @@
-//! Chooses the repetitions of a text that a label can name.
+//! Selects the repetitions of a text that a label can name.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use deadloop_detect::Kind;
 
-use super::aperiodic_loops::soup;
-use super::blanks::{before_blanks, floods};
+use super::aperiodic_loops::find_aperiodic;
+use super::blanks::{floods, visible_end};
 use super::copy_starts::trim_to_copies;
 use super::evidence::{
-    StretchEnd, confidence, confidence_near, confidence_of_recycled, has_new_numbers, is_data,
+    StretchEnd, confidence, confidence_aperiodic, confidence_near, has_new_numbers, is_data,
     is_long, is_row,
 };
-use super::exhausted_vocabulary::gone_since;
-use super::known_phrases::stale_since;
-use super::near_copies::find_recycled;
+use super::exhausted_vocabulary::first_without_news;
+use super::known_phrases::known_from;
+use super::near_copies::find_near_copies;
 use super::views::{EXACT, NumberChange, TextStretch, View, list_number, stretches};
-use super::windows::{WINDOW, windows};
+use super::windows::{WINDOW, search_windows};
 use deadloop_corpus::Class;
 
-/// The minimum number of chars of a stretch that is considered.
+/// The minimum length of a candidate, in chars.
 const MIN_CHARS: usize = 100;
-/// The minimum number of copies in a stretch that is considered.
+/// The minimum number of copies in a candidate.
 const MIN_COPIES: f64 = 2.5;
-/// The minimum number of chars of a stretch whose copies differ.
+/// The minimum length, in chars, of a candidate whose copies differ.
 const NEAR_CHARS: usize = 300;
-/// The minimum confidence of a reported stretch.
-const LIKELY: f64 = 0.5;
-/// The maximum number of chars that may follow a repetition that reaches the end: a cut number, or marks.
-const SLACK: usize = 8;
-/// The minimum number of chars by which a repetition must begin earlier to lead into another.
-const LEAD: usize = 20;
-/// The minimum number of chars by which stale text must begin earlier to lead into a loop.
-const STALE: usize = 300;
-/// The maximum number of end marks of an ordinary recording. More of them are a loop.
-const MARKS: usize = 3;
-/// A stretch in a more exact view is preferred if the longest one is at most this many times longer.
-const MOST: usize = 4;
-/// The number of copies at the end of a text below which their likeness may be chance.
-const FEW: f64 = 8.0;
+/// The minimum confidence of a reported repetition.
+const MIN_CONFIDENCE: f64 = 0.5;
+/// The maximum number of chars after a repetition that still counts as reaching the end: a cut number, or marks.
+const MAX_REST: usize = 8;
+/// The minimum number of chars by which a lead-in must begin before the repetition.
+const MIN_LEAD: usize = 20;
+/// The minimum number of chars by which known phrases must begin before the loop to move its beginning.
+const MIN_KNOWN: usize = 300;
+/// The maximum number of end marks of an ordinary recording. More of them are part of the text.
+const MAX_END_MARKS: usize = 3;
+/// The ratio to the longest repetition up to which one in a more exact view is preferred.
+const LENGTH_RATIO: usize = 4;
+/// The number of copies at the end of a text below which they may be equal by chance.
+const CHANCE_COPIES: f64 = 8.0;
 /// The minimum period, in chars, of a paragraph.
 const PARAGRAPH: usize = 40;
-/// End marks of recordings, which are not part of the model's text.
+/// End marks of recordings. They are not part of the model's text.
 const END_MARKS: [&str; 6] = [
     "</s>",
     "<|endoftext|>",
@@ -51,16 +51,16 @@ const END_MARKS: [&str; 6] = [
     "...(truncated)",
 ];
 
-/// A stretch that a label can name. Positions are chars from the start of the text.
+/// A repetition that a label can name. Positions are chars from the start of the text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FoundSpan {
     /// The first char of the first copy.
     pub start: usize,
     /// The first char of the second copy.
     pub onset: usize,
-    /// If another repetition leads into this one, the first char of its second copy.
+    /// The onset of an earlier repetition that leads into this one.
     pub earliest: Option<usize>,
-    /// The position after the last char. `None` if the stretch lasts to the end.
+    /// The position after the last char. `None` if the repetition lasts to the end.
     pub end: Option<usize>,
     /// The number of chars from the first copy to the second.
     pub period: usize,
@@ -68,12 +68,12 @@ pub struct FoundSpan {
     pub copies: f64,
     /// The kind of loop.
     pub kind: Kind,
-    /// The confidence that this is a relevant repetition, from 0 to 1.
+    /// The confidence that this is a loop, from 0 to 1.
     pub confidence: f64,
-    /// The differences between the numbers in the copies, list numbers aside.
+    /// The change of the numbers from copy to copy, list numbers aside.
     pub numbers: NumberChange,
-    /// Whether the copies may have been requested: they differ and do not recur, or are rows of a table, data or markup.
-    pub asked: bool,
+    /// Whether the user may have requested the copies: they differ, or are rows of a table, data or markup.
+    pub may_be_requested: bool,
 }
 
 /// The repetitions found in a text.
@@ -90,19 +90,19 @@ pub struct TextFindings {
 }
 
 impl TextFindings {
-    /// Drops the repetitions that may have been requested, since the model ended the text itself. A text without others
-    /// is clean, with the least confidence.
-    pub fn ended_by_model(&mut self) {
+    /// Drops the repetitions that may have been requested. It is meant for texts ended by the model itself. If none is
+    /// left, the text is clean, with the lowest confidence.
+    pub fn drop_requested(&mut self) {
         let likelier = |a: &FoundSpan, b: &FoundSpan| a.confidence.total_cmp(&b.confidence);
-        let asked = self.spans.extract_if(.., |span| span.asked);
-        let Some(doubt) = asked.max_by(likelier) else {
+        let requested = self.spans.extract_if(.., |span| span.may_be_requested);
+        let Some(doubt) = requested.max_by(likelier) else {
             return;
         };
         let best = self.spans.iter().map(|span| span.confidence);
         (self.class, self.confidence) = match self.spans.last() {
             Some(last) if last.end.is_none() => return,
             Some(_) => (Class::Transient, best.fold(0.0, f64::max)),
-            None => (Class::Clean, 1.0 - LIKELY),
+            None => (Class::Clean, 1.0 - MIN_CONFIDENCE),
         };
         if self.spans.is_empty() {
             self.doubt = Some(doubt);
@@ -110,23 +110,24 @@ impl TextFindings {
     }
 }
 
-/// Finds the loops of a text. A text of over 1,048,576 chars is searched in windows of that length, so that memory
-/// has a bound.
+/// Finds the loops of a text. A text of more than 1,048,576 chars is searched in windows of this length, to bound the
+/// memory.
 pub fn find(text: &str) -> TextFindings {
-    windows(text, WINDOW, examine)
+    search_windows(text, WINDOW, examine)
 }
 
-/// Examines a text, or a window of a longer one. `last` is set if the window ends with the text.
+/// Finds the loops of a text, or of one window. `last` is set if the window is the end of the text.
 pub(super) fn examine(chars: &[char], last: bool) -> TextFindings {
-    let body = &chars[..body(chars)];
-    let candidates = candidates(body);
-    let mut tail = tail(body, &candidates);
+    let body = &chars[..model_end(chars)];
+    let candidates = find_candidates(body);
+    let mut tail = find_tail(body, &candidates);
     let until = tail
         .as_ref()
         .map_or(body.len(), |t| t.earliest.unwrap_or(t.onset));
     let mut spans = ended_repetitions(body, &candidates, until);
     if tail.is_none() && last {
-        tail = never_back(body, &candidates, &mut spans).or_else(|| take_drawn(body, &mut spans));
+        tail = take_exhausted_tail(body, &candidates, &mut spans)
+            .or_else(|| take_aperiodic_tail(body, &mut spans));
     }
     let likeliest = |a: &&RatedStretch, b: &&RatedStretch| a.confidence.total_cmp(&b.confidence);
     let doubt = candidates.iter().max_by(likeliest);
@@ -136,11 +137,11 @@ pub(super) fn examine(chars: &[char], last: bool) -> TextFindings {
         (None, false) => (Class::Transient, best(&spans)),
         (None, true) => (
             Class::Clean,
-            1.0 - doubt.map_or(0.0, |c| c.confidence.min(LIKELY)),
+            1.0 - doubt.map_or(0.0, |c| c.confidence.min(MIN_CONFIDENCE)),
         ),
     };
     let doubt = doubt.filter(|_| class == Class::Clean);
-    let doubt = doubt.map(|c| span(body, c));
+    let doubt = doubt.map(|c| to_span(body, c));
     spans.extend(tail);
     TextFindings {
         class,
@@ -150,17 +151,18 @@ pub(super) fn examine(chars: &[char], last: bool) -> TextFindings {
     }
 }
 
-/// A repetition, with the confidence that it is relevant.
+/// A repetition, with the confidence that it is a loop.
 struct RatedStretch {
     stretch: TextStretch,
-    /// Whether it reaches the end of the text.
-    reaches: bool,
+    /// Whether the repetition reaches the end of the text.
+    reaches_end: bool,
     confidence: f64,
-    /// The share of a copy that occurs in the copy before. 1 if the copies are alike in their view.
-    alike: f64,
+    /// The share of the symbols that match those of the copy before. 1 if the copies are equal in their view.
+    likeness: f64,
 }
 
-fn candidates(text: &[char]) -> Vec<RatedStretch> {
+/// Returns all repetitions of a text that are long enough.
+fn find_candidates(text: &[char]) -> Vec<RatedStretch> {
     let exact = EXACT
         .iter()
         .flat_map(|view| stretches(*view, text, 2.0, MIN_CHARS))
@@ -171,12 +173,12 @@ fn candidates(text: &[char]) -> Vec<RatedStretch> {
         let confidence = confidence(text, &stretch, ends);
         RatedStretch {
             stretch,
-            reaches: ends != StretchEnd::Before,
+            reaches_end: ends != StretchEnd::Before,
             confidence,
-            alike: 1.0,
+            likeness: 1.0,
         }
     });
-    let near = find_recycled(text, MIN_COPIES, NEAR_CHARS)
+    let near = find_near_copies(text, MIN_COPIES, NEAR_CHARS)
         .into_iter()
         .map(|mut near| {
             near.stretch = trim_to_copies(text, near.stretch);
@@ -187,19 +189,19 @@ fn candidates(text: &[char]) -> Vec<RatedStretch> {
             let confidence = confidence_near(text, &near, ends);
             RatedStretch {
                 stretch: near.stretch,
-                reaches: ends != StretchEnd::Before,
+                reaches_end: ends != StretchEnd::Before,
                 confidence,
-                alike: near.alike,
+                likeness: near.likeness,
             }
         });
     exact.chain(near).collect()
 }
 
-/// Returns the position at which the model's text ends, before trailing white space, broken chars and end marks.
-fn body(text: &[char]) -> usize {
+/// Returns the end of the model's text, without trailing white space, broken chars and end marks.
+fn model_end(text: &[char]) -> usize {
     let mut end = text.len();
-    for left in (0..=MARKS).rev() {
-        end = before_blanks(&text[..end]);
+    for left in (0..=MAX_END_MARKS).rev() {
+        end = visible_end(&text[..end]);
         let mark = END_MARKS.iter().find(|mark| {
             let mut chars = mark.chars().rev();
             let mut text = text[..end].iter().rev();
@@ -214,10 +216,11 @@ fn body(text: &[char]) -> usize {
     end
 }
 
+/// Returns how a stretch ends.
 fn stretch_end(text: &[char], stretch: &TextStretch) -> StretchEnd {
     let rest = &text[stretch.end..];
     let rest = &rest[list_number(rest)..];
-    if rest.len() > SLACK || rest.iter().any(|c| c.is_alphabetic()) {
+    if rest.len() > MAX_REST || rest.iter().any(|c| c.is_alphabetic()) {
         return StretchEnd::Before;
     }
     let over = stretch.length() % stretch.period();
@@ -229,56 +232,55 @@ fn stretch_end(text: &[char], stretch: &TextStretch) -> StretchEnd {
     }
 }
 
-/// Chooses a repetition that lasts to the end. It must be likely and not short compared with the longest. Of several
-/// views, the most exact one is preferred.
-fn tail(text: &[char], candidates: &[RatedStretch]) -> Option<FoundSpan> {
+/// Selects the loop at the end of the text. Of the likely repetitions that are not short compared with the longest, the
+/// one in the most exact view is preferred.
+fn find_tail(text: &[char], candidates: &[RatedStretch]) -> Option<FoundSpan> {
     let likely = || {
         candidates
             .iter()
-            .filter(|c| c.reaches && c.confidence >= LIKELY)
+            .filter(|c| c.reaches_end && c.confidence >= MIN_CONFIDENCE)
     };
     let exact = || likely().filter(|c| c.stretch.view != View::Near);
     let near = likely().find(|c| c.stretch.view == View::Near);
     let longest = exact().map(|c| c.stretch.length()).max().unwrap_or(0);
-    let most = exact().filter(|c| c.stretch.length() * MOST >= longest);
+    let most = exact().filter(|c| c.stretch.length() * LENGTH_RATIO >= longest);
     let best = most.min_by_key(|c| (c.stretch.view, c.stretch.start));
-    let list = |c: &RatedStretch| kind(text, &c.stretch) == Kind::OrderedList;
+    let list = |c: &RatedStretch| loop_kind(text, &c.stretch) == Kind::OrderedList;
     let best = match (best, near) {
         (Some(best), Some(near)) if !list(best) && is_part_of(&near.stretch, &best.stretch) => near,
         (Some(best), _) => best,
         (None, near) => near?,
     };
-    let mut span = span(text, best);
+    let mut span = to_span(text, best);
     span.end = None;
-    span.earliest = lead(candidates, (best.stretch.start, best.stretch.onset));
-    // A repetition that leads into the loop determines its beginning to the char.
+    span.earliest = lead_in_onset(candidates, (best.stretch.start, best.stretch.onset));
+    // The search for known phrases begins at the lead-in, whose onset is exact.
     let begins = span.earliest.unwrap_or(span.onset);
-    let stale = stale_since(text, begins);
-    if stale + STALE <= begins {
-        span.earliest = Some(stale);
+    let known = known_from(text, begins);
+    if known + MIN_KNOWN <= begins {
+        span.earliest = Some(known);
     }
     Some(span)
 }
 
-/// Returns the first repetition after which a text does not return to prose, if there is one. It and all later ones are
+/// Returns the first repetition after which the text has no new words, as a loop. It and all later repetitions are
 /// removed from `spans`.
-fn never_back(
+fn take_exhausted_tail(
     text: &[char],
     candidates: &[RatedStretch],
     spans: &mut Vec<FoundSpan>,
 ) -> Option<FoundSpan> {
-    let first = gone_since(text, spans)?;
+    let first = first_without_news(text, spans)?;
     let mut tail = spans.drain(first..).next()?;
     tail.end = None;
-    // Repetitions that overlap it are not among the spans.
-    tail.earliest = lead(candidates, (tail.start, tail.onset));
+    // The spans are disjoint, so a lead-in that overlaps the loop is only among the candidates.
+    tail.earliest = lead_in_onset(candidates, (tail.start, tail.onset));
     Some(tail)
 }
 
-/// Returns the stretch of a few words in any order at the end of a text, if there is one. Spans that begin in it are
-/// removed.
-fn take_drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
-    let found = soup(text)?;
+/// Returns the loop without a period at the end of the text, if there is one. Spans that begin in it are removed.
+fn take_aperiodic_tail(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
+    let found = find_aperiodic(text)?;
     let length = text.len() - found.start;
     let period = ((length as f64 / found.times) as usize).clamp(1, length - 1);
     spans.retain(|span| span.start < found.start);
@@ -293,31 +295,31 @@ fn take_drawn(text: &[char], spans: &mut Vec<FoundSpan>) -> Option<FoundSpan> {
         period,
         copies: found.times,
         kind: Kind::NearRepeat,
-        confidence: confidence_of_recycled(length, found.times),
+        confidence: confidence_aperiodic(length, found.times),
         numbers: NumberChange::Same,
-        asked: true,
+        may_be_requested: true,
     })
 }
 
-/// Returns whether equal copies at the end are only a part of a repetition whose copies differ. A few copies may be
-/// equal by chance, and copies that alternate are equal again after a few copies. If there are enough equal copies,
-/// they are the loop, and the repetition before them is its lead-in.
+/// Returns whether the equal copies `alike` at the end are only a part of `near`, a repetition whose copies differ. A
+/// few copies may be equal by chance, and copies that alternate are equal again after a few copies. With enough equal
+/// copies, these are the loop, and the repetition before is its lead-in.
 fn is_part_of(near: &TextStretch, alike: &TextStretch) -> bool {
     let before = alike.onset.saturating_sub(near.onset);
     let turns = near.start + alike.period() > alike.start && near.copies >= 1.9 * alike.copies;
-    // A view that ignores the differences may find the first copy too late.
+    // A view that ignores differences may miss the first copy.
     let late = alike.view != View::Chars && near.start + 2 * alike.period() > alike.start;
-    before > 0 && (alike.copies < FEW && (turns || before > alike.length()) || late)
+    before > 0 && (alike.copies < CHANCE_COPIES && (turns || before > alike.length()) || late)
 }
 
-/// Returns the onset of the first repetition that leads into the one with this start and onset.
-fn lead(candidates: &[RatedStretch], (start, onset): (usize, usize)) -> Option<usize> {
+/// Returns the onset of the first repetition that leads into the repetition with this start and onset.
+fn lead_in_onset(candidates: &[RatedStretch], (start, onset): (usize, usize)) -> Option<usize> {
     let leads = |c: &&RatedStretch| {
         let s = &c.stretch;
-        let touches = s.end + SLACK >= start && s.onset + LEAD <= onset;
-        // A repetition that leads into another repeats by itself before it.
+        let touches = s.end + MAX_REST >= start && s.onset + MIN_LEAD <= onset;
+        // A lead-in has a complete second copy before the repetition begins.
         let before = (onset - s.onset.min(onset)) as f64;
-        touches && c.alike >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
+        touches && c.likeness >= 0.9 && c.confidence >= 0.4 && before >= s.period() as f64
     };
     candidates
         .iter()
@@ -326,11 +328,11 @@ fn lead(candidates: &[RatedStretch], (start, onset): (usize, usize)) -> Option<u
         .min()
 }
 
-/// Returns the likely repetitions before `until` that ended. If some overlap, the longest is returned.
+/// Returns the likely repetitions that ended, up to `until`. Of several that overlap, the longest is returned.
 fn ended_repetitions(text: &[char], candidates: &[RatedStretch], until: usize) -> Vec<FoundSpan> {
     let over = |c: &&RatedStretch| {
-        c.confidence >= LIKELY
-            && !c.reaches
+        c.confidence >= MIN_CONFIDENCE
+            && !c.reaches_end
             && c.stretch.onset < until
             && c.stretch.view != View::Near
     };
@@ -344,7 +346,7 @@ fn ended_repetitions(text: &[char], candidates: &[RatedStretch], until: usize) -
         if free && end > candidate.stretch.onset {
             let ended = FoundSpan {
                 end: Some(end),
-                ..span(text, candidate)
+                ..to_span(text, candidate)
             };
             taken.insert(start, ended);
         }
@@ -352,7 +354,8 @@ fn ended_repetitions(text: &[char], candidates: &[RatedStretch], until: usize) -
     taken.into_values().collect()
 }
 
-fn span(text: &[char], candidate: &RatedStretch) -> FoundSpan {
+/// Converts a candidate to a span that ends.
+fn to_span(text: &[char], candidate: &RatedStretch) -> FoundSpan {
     let s = &candidate.stretch;
     FoundSpan {
         start: s.start,
@@ -361,16 +364,17 @@ fn span(text: &[char], candidate: &RatedStretch) -> FoundSpan {
         end: Some(s.end),
         period: s.period(),
         copies: s.copies,
-        kind: kind(text, s),
+        kind: loop_kind(text, s),
         confidence: candidate.confidence,
         numbers: s.numbers,
-        asked: s.view == View::Near
+        may_be_requested: s.view == View::Near
             || is_row(text, s)
             || s.numbers != NumberChange::Same && has_new_numbers(text, s),
     }
 }
 
-fn kind(text: &[char], stretch: &TextStretch) -> Kind {
+/// Returns the kind of loop.
+fn loop_kind(text: &[char], stretch: &TextStretch) -> Kind {
     let begins = |at: &usize| *at == 0 || text[at - 1] == '\n';
     let numbered = |at: &usize| list_number(&text[*at..]) > 0;
     let items = (stretch.start..stretch.end)

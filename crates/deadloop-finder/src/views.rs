@@ -1,36 +1,36 @@
-//! Views of a text as symbols, whose runs are its repetitions.
+//! Views of a text: forms as symbols in which repetitions are periodic runs.
 //!
-//! The views are its chars, its chars with numbers folded, its lines and its sentences.
+//! The symbols are chars, chars with numbers folded, lines or sentences.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use super::runs::{PeriodicRun, runs_in};
 
-/// The forms in which a text is compared with itself, the most exact first.
+/// The views of a text, the most exact first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum View {
     /// The unchanged chars.
     Chars,
-    /// The chars, with each number as one symbol. List numbers at the beginning of lines are left out.
+    /// The chars, with each number as one symbol. A list number at the start of a line belongs to the next symbol.
     Folded,
-    /// The lines: their letters in lower case and each number as one symbol, without list numbers, white space and
-    /// punctuation.
+    /// The lines, compared by their letters in lower case and their numbers. All numbers are equal. List numbers, white
+    /// space and punctuation are ignored.
     Lines,
-    /// The sentences, treated like lines.
+    /// The sentences, compared like lines.
     Sentences,
-    /// The folded chars in lower case, with white space and marks squeezed. Copies with larger differences are aligned
-    /// in this view.
+    /// The folded chars in lower case, with each row of white space or of one mark as one symbol. Differing copies are
+    /// aligned in this view.
     Near,
 }
 
-/// The views in which runs are searched.
+/// The views that are searched for runs.
 pub(super) const EXACT: [View; 4] = [View::Chars, View::Folded, View::Lines, View::Sentences];
 
-/// A stretch of a text that repeats itself. Positions are chars.
+/// A repetition in a text. Positions are chars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextStretch {
-    /// The view in which it was found.
+    /// The view in which the repetition was found.
     pub view: View,
     /// The first char of the first copy.
     pub start: usize,
@@ -40,11 +40,11 @@ pub struct TextStretch {
     pub end: usize,
     /// The number of copies. A cut last copy counts in part.
     pub copies: f64,
-    /// The differences between the numbers in the copies.
+    /// The change of the numbers from copy to copy.
     pub numbers: NumberChange,
 }
 
-/// The kinds of differences between copies in their numbers, list numbers aside.
+/// The change of the numbers from copy to copy, list numbers aside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NumberChange {
     /// The numbers are the same.
@@ -67,12 +67,14 @@ impl TextStretch {
     }
 }
 
-/// A text as the symbols of a view, with the start of each. A symbol extends to the start of the next one, and the
-/// last symbol to `end`.
+/// The symbols of a text in a view, with the position of each. A symbol extends to the start of the next symbol, and
+/// the last one to `end`.
 #[derive(Debug, Default)]
 struct ViewSymbols {
     symbols: Vec<u32>,
+    /// The first char of each symbol.
     starts: Vec<usize>,
+    /// The position after the last symbol.
     end: usize,
 }
 
@@ -83,18 +85,19 @@ impl ViewSymbols {
         self.end = end;
     }
 
-    /// Returns the position after the last char of the symbol before `index`.
+    /// Returns the position after the symbol before `index`.
     fn end_of(&self, index: usize) -> usize {
         self.starts.get(index).copied().unwrap_or(self.end)
     }
 
+    /// Converts a run of symbols to a stretch of the text.
     fn stretch(&self, view: View, text: &[char], run: &PeriodicRun) -> TextStretch {
         let copies = (run.start..=run.end - run.period).step_by(run.period);
         let numbers = match view {
             View::Chars => NumberChange::Same,
             _ => {
                 let copy = |at: usize| self.starts[at]..self.end_of(at + run.period);
-                numbers(copies.take(MEASURED).map(|at| numbers_of(text, copy(at))))
+                changes(copies.take(COMPARED).map(|at| numbers_of(text, copy(at))))
             }
         };
         TextStretch {
@@ -108,51 +111,53 @@ impl ViewSymbols {
     }
 }
 
-/// Returns the stretches with at least `copies` copies and `least` chars in a view.
+/// Returns the repetitions in a view with at least `copies` copies and `least` chars.
 pub(super) fn stretches(view: View, text: &[char], copies: f64, least: usize) -> Vec<TextStretch> {
     let (symbols, keys) = symbols(view, text);
     let taken = |mut run: PeriodicRun| {
-        if cut_copy(&run, &keys) {
+        if ends_in_cut_copy(&run, &keys) {
             run.end += 1;
         }
         let length = symbols.end_of(run.end) - symbols.starts[run.start];
         let long = run.copies() >= copies && length >= least;
         long.then(|| symbols.stretch(view, text, &run))
     };
-    // One symbol more is counted, since a cut copy may follow.
-    let worth = |from: usize, to: usize| symbols.end_of(to + 1) - symbols.starts[from] >= least;
-    runs_in(&symbols.symbols, worth)
+    // A cut copy may follow, so one more symbol is included.
+    let accepts = |from: usize, to: usize| symbols.end_of(to + 1) - symbols.starts[from] >= least;
+    runs_in(&symbols.symbols, accepts)
         .into_iter()
         .filter_map(taken)
         .collect()
 }
 
-/// Returns the symbols of a view, and the keys of its elements if it has any.
+/// Returns the symbols of a view. A view of elements also returns their keys.
 fn symbols(view: View, text: &[char]) -> (ViewSymbols, Vec<String>) {
     match view {
-        View::Chars => (chars(text), Vec::new()),
+        View::Chars => (unchanged(text), Vec::new()),
         View::Folded => (fold_numbers(text), Vec::new()),
-        View::Lines => elements(text, |at| text[at] == '\n'),
-        View::Sentences => elements(text, |at| ends_sentence(text, at)),
+        View::Lines => split_elements(text, |at| text[at] == '\n'),
+        View::Sentences => split_elements(text, |at| ends_sentence(text, at)),
         View::Near => (squeeze_rows(text), Vec::new()),
     }
 }
 
-/// Returns the symbols of a view, and the first char of each.
-pub(super) fn seen_as(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
-    let (seen, _) = symbols(view, text);
-    (seen.symbols, seen.starts)
+/// Returns the symbols of a view, and the position of each.
+pub(super) fn view_symbols(view: View, text: &[char]) -> (Vec<u32>, Vec<usize>) {
+    let (found, _) = symbols(view, text);
+    (found.symbols, found.starts)
 }
 
-/// Returns whether the last element is a cut copy: it follows the run, and is the start of the next expected element.
-fn cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
+/// Returns whether the last element is a cut copy: it follows the run, and the next element of the period begins with
+/// it.
+fn ends_in_cut_copy(run: &PeriodicRun, keys: &[String]) -> bool {
     if run.end + 1 != keys.len() {
         return false;
     }
     keys[run.end - run.period].starts_with(&keys[run.end])
 }
 
-fn chars(text: &[char]) -> ViewSymbols {
+/// Returns each char as one symbol.
+fn unchanged(text: &[char]) -> ViewSymbols {
     ViewSymbols {
         symbols: text.iter().map(|c| u32::from(*c)).collect(),
         starts: (0..text.len()).collect(),
@@ -160,10 +165,10 @@ fn chars(text: &[char]) -> ViewSymbols {
     }
 }
 
-/// Returns the chars with numbers folded: digits, and Chinese numerals after 第. A list number belongs to the text
-/// after it.
+/// Returns the chars with each number as one symbol: digits, and Chinese numerals after 第. A list number belongs to the
+/// symbol after it.
 fn fold_numbers(text: &[char]) -> ViewSymbols {
-    let mut seen = ViewSymbols::default();
+    let mut found = ViewSymbols::default();
     let mut at = 0;
     while at < text.len() {
         let from = at;
@@ -172,50 +177,50 @@ fn fold_numbers(text: &[char]) -> ViewSymbols {
         }
         let Some(c) = text.get(at) else { break };
         let ordinal = at > 0 && text[at - 1] == '第';
-        let number = |c: &char| c.is_numeric() || ordinal && CHINESE.contains(*c);
+        let number = |c: &char| c.is_numeric() || ordinal && CHINESE_NUMERALS.contains(*c);
         let digits = text[at..].iter().take_while(|c| number(c)).count();
         let symbol = if digits > 0 { '0' } else { *c };
         at += digits.max(1);
-        seen.push(u32::from(symbol), from, at);
+        found.push(u32::from(symbol), from, at);
     }
-    seen.end = text.len();
-    seen
+    found.end = text.len();
+    found
 }
 
-/// Returns the folded chars in lower case. A row of white space or of one mark is one symbol, since it may pad a
-/// table.
+/// Returns the symbols of [`View::Near`]. Rows of one mark are squeezed, since they pad tables.
 fn squeeze_rows(text: &[char]) -> ViewSymbols {
     let all = fold_numbers(text);
-    let mut seen = ViewSymbols::default();
+    let mut found = ViewSymbols::default();
     for (symbol, start) in all.symbols.iter().zip(&all.starts) {
         let c = char::from_u32(*symbol).unwrap_or(' ');
         let symbol = match c {
             c if c.is_whitespace() => u32::from(' '),
             c => c.to_lowercase().next().map_or(*symbol, u32::from),
         };
-        if c.is_alphanumeric() || seen.symbols.last() != Some(&symbol) {
-            seen.push(symbol, *start, *start + 1);
+        if c.is_alphanumeric() || found.symbols.last() != Some(&symbol) {
+            found.push(symbol, *start, *start + 1);
         }
     }
-    seen.end = text.len();
-    seen
+    found.end = text.len();
+    found
 }
 
 /// Chinese numerals.
-const CHINESE: &str = "一二三四五六七八九十百千零〇";
+const CHINESE_NUMERALS: &str = "一二三四五六七八九十百千零〇";
 
-/// The number of copies whose numbers are compared.
-const MEASURED: usize = 40;
-/// The share of equal steps in a counter, which may start again or miss one.
+/// The maximum number of copies whose numbers are compared.
+const COMPARED: usize = 40;
+/// The minimum share of equal steps in a counter. A counter may restart or skip a number.
 const STEADY: f64 = 0.7;
 
-fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> NumberChange {
+/// Returns the change of the numbers over copies, given the numbers of each copy.
+fn changes(copies: impl Iterator<Item = Vec<f64>>) -> NumberChange {
     let rows: Vec<Vec<f64>> = copies.collect();
     let slots = rows.iter().map(Vec::len).min().unwrap_or(0);
     if rows.iter().any(|row| row.len() != slots) {
         return NumberChange::Data;
     }
-    let how = |slot: usize| {
+    let change = |slot: usize| {
         let mut steps: Vec<f64> = rows.windows(2).map(|w| w[1][slot] - w[0][slot]).collect();
         steps.sort_unstable_by(f64::total_cmp);
         let common = steps
@@ -227,10 +232,10 @@ fn numbers(copies: impl Iterator<Item = Vec<f64>>) -> NumberChange {
             _ => NumberChange::Same,
         }
     };
-    (0..slots).map(how).max().unwrap_or(NumberChange::Same)
+    (0..slots).map(change).max().unwrap_or(NumberChange::Same)
 }
 
-/// Returns the numbers in a part of a text, in order, without list numbers.
+/// Returns the numbers in a part of a text, in order. List numbers are skipped.
 pub(super) fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
     let mut found = Vec::new();
     let mut at = part.start;
@@ -250,10 +255,10 @@ pub(super) fn numbers_of(text: &[char], part: Range<usize>) -> Vec<f64> {
 }
 
 /// Returns the length, in chars, of the list number at the start of a line, with the blanks around it: `12. `, `(3) `,
-/// `**4)** `, `5、`, `iv. `, `b) `, `七、`. Also covers a time: `[00:01.5 --> 00:02.0] `.
+/// `**4)** `, `5、`, `iv. `, `b) `, `七、`. A timestamp counts, too: `[00:01.5 --> 00:02.0] `.
 pub(super) fn list_number(line: &[char]) -> usize {
-    let line = &line[..line.len().min(LIST)];
-    let stamp = stamp(line);
+    let line = &line[..line.len().min(MAX_LIST_NUMBER)];
+    let stamp = timestamp(line);
     if stamp > 0 {
         return stamp;
     }
@@ -274,21 +279,21 @@ pub(super) fn list_number(line: &[char]) -> usize {
     at + marks + count(at + marks, blank)
 }
 
-/// The maximum number of chars of a list number. Anything longer is text.
-const LIST: usize = 128;
+/// The maximum length of a list number, in chars.
+const MAX_LIST_NUMBER: usize = 128;
 
-/// The maximum number of chars of a time in brackets.
-const STAMP: usize = 48;
+/// The maximum length of a timestamp, in chars.
+const MAX_TIMESTAMP: usize = 48;
 
-/// Returns the length, in chars, of the bracketed time at the start of a line of a transcribed speech, including the
-/// blanks after it.
-fn stamp(line: &[char]) -> usize {
+/// Returns the length, in chars, of the timestamp at the start of a line of a transcript of speech, with the blanks
+/// after it.
+fn timestamp(line: &[char]) -> usize {
     let blank = |c: &&char| matches!(c, ' ' | '\t' | '\u{3000}');
     let opened = line.iter().take_while(blank).count();
     if !matches!(line.get(opened), Some('[' | '(')) {
         return 0;
     }
-    let inside = &line[opened + 1..line.len().min(opened + STAMP)];
+    let inside = &line[opened + 1..line.len().min(opened + MAX_TIMESTAMP)];
     let time = |c: &&char| c.is_numeric() || ":.,->–s ".contains(**c);
     let length = inside.iter().take_while(time).count();
     let clock = inside[..length]
@@ -301,24 +306,24 @@ fn stamp(line: &[char]) -> usize {
     at + line[at..].iter().take_while(blank).count()
 }
 
-/// Returns the length, in chars, of the number at the start of a text, in the forms of list numbers: digits, letters,
-/// Roman or Chinese numerals.
+/// Returns the length, in chars, of the number at the start of a list item: digits, letters, Roman or Chinese numerals.
 fn number_length(text: &[char]) -> usize {
     let count = |is: fn(&char) -> bool| text.iter().take_while(|c| is(c)).count();
     let most = |n: usize, most: usize| if n <= most { n } else { 0 };
-    let ways = [
+    let forms = [
         most(count(|c| c.is_numeric()), 6),
         most(count(|c| c.is_ascii_uppercase()), 2),
         most(count(|c| c.is_ascii_lowercase()), 1),
         count(|c| matches!(c, 'I' | 'V' | 'X' | 'L' | 'C')),
         count(|c| matches!(c, 'i' | 'v' | 'x' | 'l')),
-        count(|c| CHINESE.contains(*c)),
+        count(|c| CHINESE_NUMERALS.contains(*c)),
     ];
-    // In a word, only some of the letters are numerals.
+    // A word may begin with letters that are numerals.
     let ends = |n: &usize| text.get(*n).is_none_or(|c| !c.is_alphanumeric());
-    ways.into_iter().filter(ends).max().unwrap_or(0)
+    forms.into_iter().filter(ends).max().unwrap_or(0)
 }
 
+/// Returns whether the char at `at` ends a sentence.
 pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
     match text[at] {
         '\n' | '。' | '！' | '？' | '；' | '!' | '?' | ';' => true,
@@ -327,10 +332,10 @@ pub(super) fn ends_sentence(text: &[char], at: usize) -> bool {
     }
 }
 
-/// Splits a text after the chars for which `ends` returns true. Returns the elements as symbols, and the key of each.
-/// Elements of white space alone are left out.
-fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (ViewSymbols, Vec<String>) {
-    let mut seen = ViewSymbols::default();
+/// Splits a text into elements, after each position that `ends` accepts. Returns the elements as symbols, and their
+/// keys. Blank elements are skipped.
+fn split_elements(text: &[char], ends: impl Fn(usize) -> bool) -> (ViewSymbols, Vec<String>) {
+    let mut found = ViewSymbols::default();
     let mut keys = Vec::new();
     let mut ids: HashMap<String, u32> = HashMap::new();
     let mut from = 0;
@@ -341,19 +346,20 @@ fn elements(text: &[char], ends: impl Fn(usize) -> bool) -> (ViewSymbols, Vec<St
         let element = &text[from..=at];
         let blanks = element.iter().take_while(|c| c.is_whitespace()).count();
         if blanks < element.len() {
-            let key = key(&element[blanks..]);
+            let key = element_key(&element[blanks..]);
             let next = ids.len() as u32;
             let id = *ids.entry(key.clone()).or_insert(next);
-            seen.push(id, from + blanks, at + 1);
+            found.push(id, from + blanks, at + 1);
             keys.push(key);
         }
         from = at + 1;
     }
-    (seen, keys)
+    (found, keys)
 }
 
-/// Returns the key by which an element is compared: its letters and numbers, or all chars if it has none.
-fn key(element: &[char]) -> String {
+/// Returns the key by which an element is compared: its letters in lower case, with `0` for each number. Without any,
+/// the key is all chars that are not blank.
+fn element_key(element: &[char]) -> String {
     let mut key = String::new();
     for c in &element[list_number(element)..] {
         match c {

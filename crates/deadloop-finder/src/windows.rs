@@ -1,24 +1,23 @@
 //! Searches a very long text in overlapping windows.
 //!
-//! Each window overlaps half of the one before, so that the memory is that of one window.
+//! A window begins at the middle of the window before it. Only one window is in memory.
 //!
-//! A repetition is reported by the window with its beginning in the first half. It lasts as long as it continues in
-//! later windows. Two cases are missed: a unit longer than half a window, and words that recur after the end of a
-//! window.
+//! A repetition is reported by the window that has its start in the first half, and extended by later windows. Two
+//! cases are missed: a unit longer than half a window, and words that recur after the end of a window.
 
 use super::selection::{FoundSpan, TextFindings};
 use deadloop_corpus::Class;
 
-/// The length of a window, in chars: several times the longest context of a model. Searching a window takes some 130
-/// MB.
+/// The length of a window, in chars: several times the longest context of a model. A search of one window takes some
+/// 130 MB.
 pub(super) const WINDOW: usize = 1 << 20;
 
-/// Searches a text with `look`, in windows of `width` chars. A shorter text is one window. The second argument of
-/// `look` is set if the text ends with the window.
-pub(super) fn windows(
+/// Searches a text with `search`, in windows of `width` chars. The second argument of `search` is set if the window is
+/// the end of the text.
+pub(super) fn search_windows(
     text: &str,
     width: usize,
-    look: impl Fn(&[char], bool) -> TextFindings,
+    search: impl Fn(&[char], bool) -> TextFindings,
 ) -> TextFindings {
     let half = width / 2;
     let mut rest = text.chars();
@@ -27,14 +26,14 @@ pub(super) fn windows(
     let mut from = 0;
     loop {
         let last = rest.as_str().is_empty();
-        let found = look(&window, last);
+        let found = search(&window, last);
         match (from, last) {
             (0, true) => return found,
             (_, true) => {
-                whole.take(found, from, None);
+                whole.add(found, from, None);
                 return whole.into_findings();
             }
-            (_, false) => whole.take(found, from, Some((from + half, from + window.len()))),
+            (_, false) => whole.add(found, from, Some((from + half, from + window.len()))),
         }
         window.drain(..half);
         window.extend(rest.by_ref().take(half));
@@ -42,24 +41,24 @@ pub(super) fn windows(
     }
 }
 
-/// The findings of all windows so far.
+/// The merged findings of all windows so far.
 #[derive(Default)]
 struct WindowFindings {
     spans: Vec<FoundSpan>,
     doubt: Option<FoundSpan>,
-    /// The highest doubt of all windows that the text is clean.
-    unsure: f64,
+    /// The highest doubt of a window that it is clean, from 0 to 1.
+    clean_doubt: f64,
 }
 
 impl WindowFindings {
-    /// Adds the findings of a window that begins at `from`. `next` holds the start of the next window and the end of
-    /// this one. It is `None` if this window is the last.
-    fn take(&mut self, found: TextFindings, from: usize, next: Option<(usize, usize)>) {
+    /// Adds the findings of a window that begins at `from`. `next` is the start of the next window and the end of this
+    /// one, or `None` for the last window.
+    fn add(&mut self, found: TextFindings, from: usize, next: Option<(usize, usize)>) {
         for span in found.spans {
             let span = to_text_span(span, from, next.map(|(_, end)| end));
             match self.spans.last_mut() {
                 Some(before) if before.end.is_none_or(|end| span.onset < end) => {
-                    go_on(before, &span);
+                    extend(before, &span);
                 }
                 before if next.is_none_or(|(begins, _)| span.start < begins) => {
                     if let Some(end) = before.and_then(|before| before.end.as_mut()) {
@@ -67,12 +66,12 @@ impl WindowFindings {
                     }
                     self.spans.push(span);
                 }
-                // The next window contains all of it.
+                // The next window reports it.
                 _ => {}
             }
         }
         if found.class == Class::Clean {
-            self.unsure = self.unsure.max(1.0 - found.confidence);
+            self.clean_doubt = self.clean_doubt.max(1.0 - found.confidence);
         }
         let best = self.doubt.as_ref().map_or(0.0, |doubt| doubt.confidence);
         if let Some(doubt) = found.doubt.filter(|doubt| doubt.confidence > best) {
@@ -85,7 +84,7 @@ impl WindowFindings {
         let (class, confidence) = match self.spans.last() {
             Some(tail) if tail.end.is_none() => (Class::Loop, tail.confidence),
             Some(_) => (Class::Transient, best),
-            None => (Class::Clean, 1.0 - self.unsure),
+            None => (Class::Clean, 1.0 - self.clean_doubt),
         };
         TextFindings {
             class,
@@ -96,8 +95,8 @@ impl WindowFindings {
     }
 }
 
-/// Returns a span in positions of the text, for a window that begins at `from`. A span that reaches the end of the
-/// window gets the end `open` for now.
+/// Converts a span of a window that begins at `from` to positions of the text. A span without an end gets the end
+/// `open`.
 fn to_text_span(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan {
     FoundSpan {
         start: span.start + from,
@@ -108,8 +107,8 @@ fn to_text_span(span: FoundSpan, from: usize, open: Option<usize>) -> FoundSpan 
     }
 }
 
-/// Extends a span by a later window's part.
-fn go_on(span: &mut FoundSpan, later: &FoundSpan) {
+/// Extends a span by its continuation in a later window.
+fn extend(span: &mut FoundSpan, later: &FoundSpan) {
     let chars = |from: usize, to: usize| to.saturating_sub(from) as f64;
     let period = span.period.max(1) as f64;
     let copies = match later.end {
@@ -126,7 +125,7 @@ mod tests {
     use super::*;
     use crate::selection::{examine, find};
 
-    /// Returns random words, the same for the same seed.
+    /// Returns pseudorandom words.
     fn prose(mut seed: u64, chars: usize) -> String {
         let mut text = String::new();
         while text.len() < chars {
@@ -143,11 +142,11 @@ mod tests {
     }
 
     fn by_windows(text: &str, width: usize) -> TextFindings {
-        windows(text, width, examine)
+        search_windows(text, width, examine)
     }
 
     #[test]
-    fn what_is_found_in_windows_is_what_is_found_in_the_whole() {
+    fn windows_find_the_same_as_one_search() {
         let unit = "Wait, let me look at the north road once more. ";
         let prose = |n| prose(n, 3_000);
         for text in [

@@ -93,7 +93,7 @@ impl ImportTally {
 /// Counts of the input so far. All `rejected` counts together are the number of problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
-    /// Files that the caller named or that were found in folders.
+    /// The files of the import: named by the caller, or found in folders.
     pub files: ImportTally,
     /// Records (lines, chunks, documents, members of archives) of the used files.
     pub records: ImportTally,

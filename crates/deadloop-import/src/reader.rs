@@ -18,7 +18,7 @@ use deadloop_corpus::{
     Transcript,
 };
 use deadloop_stream::fields::{self, Object};
-use deadloop_stream::think::split_whole;
+use deadloop_stream::think::split_owned;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// A recording format in the registry.
@@ -243,7 +243,7 @@ impl Intake {
         &self,
         text: T,
     ) -> impl Iterator<Item = Body> + use<T> {
-        let pieces = split_whole(text.into(), self.options.think.clone());
+        let pieces = split_owned(text.into(), self.options.think.clone());
         pieces.into_iter().map(|(side, text)| side.body(text))
     }
 
@@ -276,7 +276,7 @@ impl Intake {
         } else if self.options.prefix_ids && self.corpus.is_none() {
             transcript.id = format!("{}/{}", self.stem, transcript.id);
         }
-        // In a corpus `*` stands for all models.
+        // In a corpus, `*` means all models.
         if ["", "*"].contains(&transcript.model.as_str()) {
             let model = self.options.model.as_deref();
             transcript.model = model.unwrap_or("unknown").to_owned();

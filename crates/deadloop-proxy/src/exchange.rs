@@ -22,7 +22,7 @@ use crate::{ProxyNews, ProxyOptions, ProxyState};
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
 /// The maximum number of read timeouts before the next request, or within a request.
 const MAX_IDLE_READS: u32 = 120;
-/// The time after which a client that reads nothing is disconnected.
+/// The maximum time without a read of the client. Then it is disconnected.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The reasons why an exchange ends early.
@@ -125,13 +125,13 @@ fn handle_request(
 
 /// Connects to the server.
 fn connect(shared: &ProxyState) -> Result<ServerConnection, ExchangeError> {
-    let ProxyOptions { upstream, tell, .. } = &shared.options;
+    let ProxyOptions { upstream, hook, .. } = &shared.options;
     let failed =
         |why: &str| ExchangeError::Unanswered(format!("the server cannot be reached{why}\n"));
     let socket = upstream.connect().map_err(|_| failed(""))?;
     reply::enable_keepalive(&socket);
     ServerConnection::new(socket, upstream.tls()).map_err(|why| {
-        tell(ProxyNews::NoTls(&why));
+        hook(ProxyNews::NoTls(&why));
         failed(&format!(": {why}"))
     })
 }
@@ -392,7 +392,7 @@ impl Relay<'_> {
         };
         // Reported once, since a server that compresses one response compresses all.
         if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
-            (self.shared.options.tell)(ProxyNews::Packed(&how));
+            (self.shared.options.hook)(ProxyNews::Packed(&how));
         }
         None
     }
@@ -437,7 +437,7 @@ impl Relay<'_> {
                 AlarmEffect::Nothing => metrics.count_warning(alarm.kind),
                 AlarmEffect::Ended => metrics.count_alarm(alarm.kind),
             }
-            (options.tell)(ProxyNews::Alarm(guard.model(), &alarm, followed));
+            (options.hook)(ProxyNews::Alarm(guard.model(), &alarm, followed));
         }
     }
 

@@ -79,9 +79,9 @@ pub struct ProxyOptions {
     /// The rules for splitting thinking from answers.
     pub think: ThinkRules,
     /// The maximum number of open connections. Further ones get a 503.
-    pub most: usize,
+    pub max_connections: usize,
     /// The callback for alarms and other events.
-    pub tell: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
+    pub hook: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
 }
 
 /// The stack size of a connection's thread, in bytes. Buffers are on the heap.
@@ -237,7 +237,7 @@ impl Proxy {
 
     fn serve_client(&self, client: TcpStream) {
         let shared = Arc::clone(&self.shared);
-        if shared.metrics.connections() >= shared.options.most {
+        if shared.metrics.connections() >= shared.options.max_connections {
             shared.metrics.add(MetricCounter::Refused, 1);
             self.refusals.spawn(move || exchange::refuse(&client));
             return;

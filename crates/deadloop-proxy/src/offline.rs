@@ -124,8 +124,7 @@ fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRe
     })
 }
 
-/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response, if
-/// any.
+/// Returns the bytes that a client receives of a response with these pieces, and the stopping alarm, if any.
 pub fn judged<'a>(
     options: &ProxyOptions,
     format: StreamFormat,

@@ -8,7 +8,7 @@ use crate::ProxyState;
 use crate::http::MessageHead;
 use crate::metrics::MetricCounter;
 
-/// The header that names the task, which is not forwarded.
+/// The header with the name of the task. It is not forwarded.
 pub(crate) const TASK_HEADER: &str = "x-deadloop-task";
 
 /// The maximum length of a request body that is read, in bytes. A longer one is only forwarded and counted.

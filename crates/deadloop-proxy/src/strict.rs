@@ -88,7 +88,7 @@ fn underscore_to_dash(byte: &u8) -> u8 {
     }
 }
 
-/// Checks the target of a request, which must be a path that does not lead up.
+/// Checks the target of a request: a path without `..`.
 ///
 /// # Errors
 ///

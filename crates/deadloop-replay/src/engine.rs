@@ -70,8 +70,8 @@ fn measure_facts(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) 
         let channel = reading.channel;
         if let Some((lane, text)) = texts.iter().find(|(lane, _)| *lane == channel)
             && !reading.recipe.reads_run()
-            && !(turns && reading.recipe.begins_anew())
-            && !(users && reading.recipe.hears_users())
+            && !(turns && reading.recipe.restarts_at_turns())
+            && !(users && reading.recipe.reads_user_messages())
         {
             return reading.measure_text(*lane, text);
         }
@@ -156,7 +156,7 @@ impl TranscriptFacts<'_> {
             let rule = guard.members[source.member].rule();
             for fact in &self.facts[source.meter] {
                 let varies = |param: &str| find_axis(block, source.member, param).is_some();
-                let Some(first) = rule.alarm_but_for(fact, varies) else {
+                let Some(first) = rule.alarm_except(fact, varies) else {
                     continue;
                 };
                 for step in accepting_steps(block, source.member, fact, first) {
@@ -211,8 +211,8 @@ fn find_axis<'b>(block: &'b Block, member: usize, param: &str) -> Option<&'b Axi
     axes.find(|axis| axis.member == member && axis.param == param)
 }
 
-/// Returns the steps at which some cell begins to accept a fact: `first`, and each later step at which a growing bound
-/// reaches another value of its axis.
+/// Returns the steps at which some cell begins to accept a fact: `first`, and the later steps at which a growing bound
+/// reaches values of its axis.
 fn accepting_steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec<u64> {
     let mut steps = vec![first];
     for (param, bound) in fact.bounds.iter() {

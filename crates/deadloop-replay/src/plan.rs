@@ -167,7 +167,7 @@ impl Plan {
         file.map_or_else(|| self.setting(index), |file| file.guard(work).clone())
     }
 
-    /// Returns the name of cell number `index`, which is that of its setting or settings file.
+    /// Returns the name of cell number `index`: that of its setting or settings file.
     pub fn id(&self, index: usize) -> String {
         let cell = self.cell(index);
         self.blocks

@@ -66,7 +66,7 @@ struct ChartFigure {
     svg: String,
 }
 
-/// Creates the template template_environment, with the head of a page and the macros of tables.
+/// Creates the template environment, with the head of a page and the macros of tables.
 ///
 /// A line with only a tag leaves no blank line.
 pub(crate) fn template_environment() -> Result<Environment<'static>, minijinja::Error> {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub(crate) struct Series<'d> {
     /// The name of the setting.
     pub(crate) name: String,
-    /// The series_ink of the series in charts.
+    /// The ink of the series in charts.
     pub(crate) ink: Ink,
     /// The outcomes of the series.
     pub(crate) rows: Vec<&'d OutcomeRow>,

@@ -88,7 +88,7 @@ impl ReportFiles {
         let name = chart.entry.name;
         let path = folder.join(format!("{name}.svg"));
         match &chart.drawn {
-            Some(drawn) => self.write_file(path, drawn.stand_alone().as_bytes()),
+            Some(drawn) => self.write_file(path, drawn.to_svg_file().as_bytes()),
             None => remove_if_exists(&path),
         }
     }

@@ -82,7 +82,7 @@ fn every_chart_is_well_formed_and_finite() {
     for (kind, data) in all() {
         for chart in drawn(&data).0 {
             let Some(drawn) = chart.drawn else { continue };
-            for svg in [drawn.stand_alone(), drawn.svg()] {
+            for svg in [drawn.to_svg_file(), drawn.svg()] {
                 assert_well_formed(&svg);
                 for attribute in svg.split('"').skip(1).step_by(2) {
                     let bad = ["NaN", "inf"].iter().any(|word| {
@@ -566,7 +566,7 @@ fn counted_in(unit: Unit) -> Vec<(String, String)> {
         let Some(drawn) = &chart.drawn else {
             continue;
         };
-        all.push((chart.entry.name.to_owned(), drawn.stand_alone()));
+        all.push((chart.entry.name.to_owned(), drawn.to_svg_file()));
     }
     // Not the script's own words, which are none of the page.
     let script = pages.html.rfind("<script>").unwrap();

@@ -133,11 +133,11 @@ fn changed_params(member: &Member) -> impl Iterator<Item = (String, String)> {
 }
 
 impl CopyBands {
-    /// Collects the demands of a member.
+    /// Collects the conditions of a member.
     ///
     /// # Errors
-    /// Returns an error if the member has a demand that no engine can express. Without this demand, an engine would
-    /// stop earlier.
+    /// Returns an error if the member has a condition that no engine can express. Without it, an engine would stop
+    /// earlier.
     fn from_member(member: &Member) -> Result<Self, String> {
         let params = &member.params;
         let inexpressible = ["unit_holds", "code"];

@@ -59,7 +59,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
     let mut plan = Plan::default();
     plan.add_grid(&grid)
         .map_err(|e| Code::Usage.error(format!("{}: {e}", options.grid.display())))?;
-    tell_refused(&plan, host);
+    notify_refused(&plan, host);
     let request = Request {
         command: "sweep",
         opens: false,
@@ -86,7 +86,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
 }
 
 /// Notifies the host how many cells of the grid are impossible, and the first ten reasons.
-pub fn tell_refused(plan: &Plan, host: &dyn Host) {
+pub fn notify_refused(plan: &Plan, host: &dyn Host) {
     let refused = plan.refused();
     if refused.is_empty() {
         return;

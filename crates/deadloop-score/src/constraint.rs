@@ -37,8 +37,8 @@ impl Constraint {
         self.at_most && (self.metric.is_wrong_rate() || self.metric == &FPR)
     }
 
-    /// Returns the number of wrong alarms that the limit allows on the text of `quiet`, the tally of a setting that
-    /// never alarms. `None` if the limit is not on wrong alarms.
+    /// Returns the number of wrong alarms that the limit allows. `quiet` is the tally of a setting without alarms on
+    /// the same text. `None` if the limit is not on wrong alarms.
     pub(crate) fn expected_wrong(&self, quiet: &Tally) -> Option<f64> {
         let per = match self.metric.unit {
             MeasureUnit::PerMillion => quiet.get(Count::Exposure) as f64 / self.metric.scale(),

@@ -43,7 +43,7 @@ pub use choose::{explained, format_value};
 pub use compare::{
     Change, CompareOptions, Comparison, Direction, Effect, FailCondition, Flip, Gate, GateName,
     HealthyAlarms, JudgedSpan, Noise, NotComparable, Row, Side, SideError, SideOutcome,
-    SignificanceTest, compare, flips, flips_csv, p_shown, sign_flips,
+    SignificanceTest, compare, flips, flips_csv, format_p, sign_flips,
 };
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
@@ -75,7 +75,7 @@ pub use measure::{
 };
 pub use pareto::FrontPoint;
 pub use pinned::{
-    CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, alarm_words, parse_pinned,
+    CaseEntry, CaseInput, CaseMarks, Expectation, FiredAlarm, describe_alarm, parse_pinned,
 };
 pub use scores::Scores;
 pub use tally::{

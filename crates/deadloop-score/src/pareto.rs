@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The slow twin.
+    /// A slow reference.
     fn slow(points: &[FrontPoint]) -> Vec<FrontPoint> {
         let beats = |a: &FrontPoint, b: &FrontPoint| {
             let no_worse =

@@ -1,7 +1,7 @@
 //! [`Ending`]: writes the last events of a cut response.
 //!
-//! A client that gets no end waits, fails, or takes the partial answer for the whole. With these events it sees a
-//! response that reached its length limit, in the format of its API.
+//! A client without an end waits, fails, or treats the partial answer as complete. With these events it gets a response
+//! that reached its length limit, in the format of its API.
 
 use serde_json::{Map, Value, json};
 
@@ -246,7 +246,7 @@ mod tests {
         String::from_utf8(ending.bytes()).unwrap()
     }
 
-    /// Checks that a sample cut after any line gets an end with a reason that the stream reader sees.
+    /// Checks that a sample cut after any line gets an end, and the stream reader recognises its reason.
     #[test]
     fn a_sample_that_is_cut_ends_as_its_api_ends() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/formats");
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Returns the last event that the stream reader sees. Asserts that it finds no bad lines.
+    /// Returns the last event of the stream reader. Asserts that it finds no bad lines.
     fn last(format: Option<StreamFormat>, bytes: &[u8]) -> Option<OwnedEvent> {
         let mut reader = StreamReader::new("x", format, ThinkOptions::default());
         reader.feed(bytes);
@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(ending(text.as_bytes(), 1000), end);
     }
 
-    /// Checks that an object in several `data` lines is read like one in a single line, and that an incomplete one is
+    /// Checks that an object in several `data` lines is read like one in a single line, and an incomplete one is
     /// ignored.
     #[test]
     fn an_event_of_several_lines_is_ended() {
@@ -315,7 +315,7 @@ mod tests {
         let end = "data: {\"id\":7,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n";
         for size in [1, 7, 1000] {
             assert_eq!(ending(format!("{event}\n").as_bytes(), size), end);
-            // The reader takes an object that goes on in further lines when its event ends, no sooner.
+            // The reader parses an object of several lines only when its event ends.
             assert_eq!(ending(event.as_bytes(), size), "");
             let crlf = format!("{event}\n").replace('\n', "\r\n");
             assert_eq!(ending(crlf.as_bytes(), size), end);
@@ -324,7 +324,7 @@ mod tests {
         assert_eq!(ending(two.as_bytes(), 1000), format!("\n{end}"));
     }
 
-    /// Checks a stream of the Responses API without its beginning: the stream reader sees an end, and the sequence
+    /// Checks a stream of the Responses API without its beginning: the stream reader finds an end, and the sequence
     /// number continues.
     #[test]
     fn a_response_that_was_not_announced_is_ended() {
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(last, Some(OwnedEvent::Finish(reason)));
     }
 
-    /// Checks that an open event is ended first, and that no blank line is added after a closed one.
+    /// Checks that an open event is ended first, and no blank line is added after a closed one.
     #[test]
     fn what_was_open_is_closed_first() {
         let event = "data: {\"choices\": [{\"index\": 2, \"delta\": {}}], \"usage\": null}";

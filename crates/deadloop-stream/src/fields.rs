@@ -76,7 +76,7 @@ pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option
 }
 
 /// Removes fields that carry no further information. `names` are separated by spaces.
-pub fn away(object: &mut Object, names: &str) {
+pub fn remove_all(object: &mut Object, names: &str) {
     for name in names.split(' ') {
         any(object, name);
     }

@@ -46,8 +46,8 @@ pub use prompt_info::PromptInfo;
 pub use reader::{Arrival, StreamFormat, StreamReader};
 pub use silence::SilenceTimer;
 pub use think::{
-    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
-    split_whole,
+    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_owned,
+    split_think,
 };
 pub use watched_response::{
     RefusedCall, ResponseCounts, ResponseEvent, WatchStep, WatchedResponse,

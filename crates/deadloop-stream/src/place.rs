@@ -12,7 +12,7 @@ use deadloop_detect::one_line;
 pub struct Place {
     /// The path of the file, as the user wrote it.
     pub file: Arc<PathBuf>,
-    /// The line or row, from 1. 0 stands for the whole file.
+    /// The line or row, from 1. 0 for the whole file.
     pub line: u64,
 }
 

@@ -13,7 +13,7 @@ const MIN_SILENCE_MS: u64 = 1000;
 /// decrease.
 ///
 /// A silence is reported each second of its first two minutes, then each ten seconds of its first hour, and at its end,
-/// when the model goes on. The time that a tool takes is not silence, nor is the time after the end.
+/// when the model continues. The time that a tool takes is not silence, nor is the time after the end.
 #[derive(Debug, Default)]
 pub struct SilenceTimer {
     /// The time of the last event, in milliseconds since the request.

@@ -169,8 +169,8 @@ impl WatchedResponse {
         self
     }
 
-    /// Makes a refused call stop the response before the event that was refused, for callers that cannot keep the
-    /// client from running the call.
+    /// Makes a refused call stop the response before the refused event. It is for callers that cannot keep the client
+    /// from running the call.
     #[must_use]
     pub fn stopping_at_refusals(mut self) -> Self {
         self.stops_at_refusals = true;
@@ -481,7 +481,7 @@ impl WatchedResponse {
             return;
         };
         let own = guards.guard(self.model_task(self.model().unwrap_or(UNKNOWN_MODEL)));
-        if !own.is_as(&self.guard) {
+        if !own.has_setting_of(&self.guard) {
             self.guard = own;
             self.push_user_texts();
             for event in &self.earlier_events {
@@ -622,8 +622,7 @@ mod tests {
         }
     }
 
-    /// Checks that a client that cannot be kept from running a call does not get the chunk that completes a refused
-    /// one, in any format of calls.
+    /// Checks that the chunk that completes a refused call is withheld, in any format of calls.
     #[test]
     fn a_refusal_can_end_the_response() {
         let gemini = r#"data: {"candidates":[{"content":{"parts":[{"functionCall":{"name":"ls","args":{"a":1},"id":"cN"}}]}}]}"#;
@@ -703,7 +702,7 @@ mod tests {
         }
     }
 
-    /// Checks that invalid JSON is counted and forwarded, and that reading goes on after it. Some servers write NaN and
+    /// Checks that invalid JSON is counted and forwarded, and reading continues after it. Some servers write NaN and
     /// half a surrogate pair.
     #[test]
     fn what_is_no_json_is_counted_and_passed() {
@@ -723,8 +722,8 @@ mod tests {
         assert_eq!(watched.counts().answer, Chars(4 * 9));
     }
 
-    /// Checks that the first name selects the guard, that later names do not change it, and that the guard gets the
-    /// earlier events.
+    /// Checks that the first name selects the guard, later names do not change it, and the guard gets the earlier
+    /// events.
     #[test]
     fn a_response_has_one_guard_whenever_its_model_is_named() {
         let text = "[[guard]]\ndetector = \"periodic\"\n[[model]]\nmatch = \"b\"\n[[model.guard]]\ndetector = \"periodic\"\n\

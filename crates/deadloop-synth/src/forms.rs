@@ -85,7 +85,7 @@ impl Form {
         self.channel.unwrap_or(SpecChannel::Answer).name()
     }
 
-    /// Returns the number of texts of this form in an item that wants `count`.
+    /// Returns the number of texts of this form in an item with `count` texts.
     pub(super) fn text_count(&self, count: usize) -> usize {
         self.most.map_or(count, |most| count.min(most.0 as usize))
     }

@@ -32,7 +32,7 @@ impl Type {
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDoc {
-    /// The name. A `*` stands for names that depend on the run.
+    /// The name. A `*` is a part that depends on the run.
     pub name: String,
     /// The type of the cells.
     pub of: Type,

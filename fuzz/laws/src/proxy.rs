@@ -28,8 +28,8 @@ fn options(settings: &str) -> ProxyOptions {
         upstream: "http://127.0.0.1:1".parse().expect("an address"),
         guards: Guards::new(&settings).expect("guards"),
         think: ThinkRules::default(),
-        most: 1,
-        tell: Box::new(|_| ()),
+        max_connections: 1,
+        hook: Box::new(|_| ()),
     }
 }
 

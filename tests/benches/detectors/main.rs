@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
 
     let (default, recommended) = (setting("periodic")?, Settings::default().guard().clone());
-    let sentences = recommended.part(|member| member.params.text("on") == "sentences");
+    let sentences = recommended.filter(|member| member.params.text("on") == "sentences");
     let listed = r"ignore = ['^\s*\|', '^\s*\}$']";
     let listed = format!("{listed}\n[[guard]]\ndetector = \"periodic\"");
     let listed = Settings::parse(&listed)?.guard().clone();

@@ -364,8 +364,8 @@ fn options(guards: Guards) -> ProxyOptions {
         upstream: "http://127.0.0.1:1".parse().expect("an address"),
         guards,
         think: ThinkRules::default(),
-        most: 1,
-        tell: Box::new(|_| ()),
+        max_connections: 1,
+        hook: Box::new(|_| ()),
     }
 }
 

@@ -71,7 +71,7 @@ proptest! {
         let begun = || run.iter().any(|body| matches!(body, Body::Turn));
         prop_assume!(begun() || !more.iter().any(|body| matches!(body, Body::Turn)));
         // Detectors of faults may speak at the end, and the end moves.
-        let ends = |member: &deadloop_detect::harness::Member| !member.detector.notices.is_empty();
+        let ends = |member: &deadloop_detect::harness::Member| !member.detector.faults.is_empty();
         prop_assume!(!setting.members.iter().any(ends));
         if let Some(told) = replayed(&setting, &transcript(&run)) {
             let longer = [run, more].concat();

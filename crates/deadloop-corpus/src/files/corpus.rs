@@ -168,7 +168,7 @@ impl Corpus {
         self.splits.problems()
     }
 
-    /// Returns the problems of rows in `splits.csv` whose transcript is not in `ids`, which must be complete.
+    /// Returns the problems of rows in `splits.csv` whose transcript is not in `ids`. `ids` must be complete.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
         strays(self.splits.transcripts(), ids)
     }

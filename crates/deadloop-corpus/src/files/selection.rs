@@ -152,7 +152,7 @@ impl SampleDraw {
         }
     }
 
-    /// Adds an id to draw from.
+    /// Adds an id to the population of the sample.
     pub fn offer(&mut self, id: &str) {
         let mut hasher = Sha256::new();
         hasher.update(self.sample.seed.to_le_bytes());

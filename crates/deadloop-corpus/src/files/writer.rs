@@ -56,7 +56,7 @@ pub struct UnfinishedFile {
 #[derive(Clone, Debug)]
 struct FileTarget {
     path: PathBuf,
-    /// Path of the file itself, which differs from `path` if that is a link.
+    /// Path of the file itself. Differs from `path` if `path` is a link.
     real_path: PathBuf,
     force: bool,
 }

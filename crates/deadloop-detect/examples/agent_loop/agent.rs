@@ -4,8 +4,8 @@
 //! that no longer fits.
 
 use deadloop_detect::{
-    Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, PushResult,
-    Response, Room, TextChannel, estimated_tokens,
+    Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, PromptStatus,
+    PushResult, Response, TextChannel, estimated_tokens,
 };
 
 /// A model's reply to the conversation.
@@ -25,7 +25,7 @@ pub(crate) trait Model {
     fn summary(&mut self, old: &[String], tokens: u64) -> String;
 }
 
-/// Tools that run calls. `Err` holds the failure's text.
+/// Tools that run calls. `Err` has the text of the failure.
 pub(crate) trait Toolbox {
     fn run(&mut self, name: &str, arguments: &str) -> Result<String, String>;
 }
@@ -40,7 +40,7 @@ pub(crate) struct Agent {
 #[derive(Debug, Default)]
 pub(crate) struct RunEnd {
     /// The last message to the user.
-    pub(crate) said: String,
+    pub(crate) message: String,
     /// The log, one entry per line.
     pub(crate) log: Vec<String>,
     /// Calls that ran.
@@ -67,11 +67,11 @@ impl Agent {
         };
         for message in messages {
             run.keep(format!("user: {message}"));
-            // Guards with `reset = "user"` forget here what they have seen.
-            let _no_call_yet = run.tell(&Event::User(message));
+            // Detectors with `reset = "user"` are reset here.
+            let _no_call_yet = run.push_event(&Event::User(message));
             if let Some(why) = run.answer(model, tools) {
                 run.end.stopped = true;
-                run.end.said = why;
+                run.end.message = why;
                 break;
             }
         }
@@ -92,8 +92,8 @@ impl Run {
     /// Runs turns until the model answers. Returns the message to the user if the run was stopped.
     fn answer(&mut self, model: &mut dyn Model, tools: &mut dyn Toolbox) -> Option<String> {
         loop {
-            // Before the model is asked: limits and what is told of ended turns.
-            if let Decision::Stop(alarm) = self.tell(&Event::Turn { agent: None }) {
+            // Limits, and alarms about ended turns, come before the request.
+            if let Decision::Stop(alarm) = self.push_event(&Event::Turn { agent: None }) {
                 return Some(alarm.user_message());
             }
             if !self.fits(model) {
@@ -101,9 +101,9 @@ impl Run {
             }
             match model.reply(&self.conversation) {
                 Reply::Message(text) => {
-                    let decision = self.tell(&Event::Text(TextChannel::Answer, &text));
+                    let decision = self.push_event(&Event::Text(TextChannel::Answer, &text));
                     self.keep(format!("assistant: {text}"));
-                    self.end.said = text;
+                    self.end.message = text;
                     return stopped(decision).map(|alarm| alarm.user_message());
                 }
                 Reply::Call { name, arguments } => {
@@ -120,14 +120,14 @@ impl Run {
     fn fits(&mut self, model: &mut dyn Model) -> bool {
         loop {
             match self.context.before_turn() {
-                Room::Enough { .. } => return true,
-                Room::Overflow { tokens } => {
+                PromptStatus::Fits { .. } => return true,
+                PromptStatus::Overflow { tokens } => {
                     self.end
                         .log
                         .push(format!("stopped: a prompt of {tokens} tokens"));
                     return false;
                 }
-                Room::Tight {
+                PromptStatus::Long {
                     tokens,
                     keep,
                     summary,
@@ -135,7 +135,7 @@ impl Run {
                     let old = self.conversation.len() - keep;
                     let text = model.summary(&self.conversation[..old], summary);
                     let text = format!("summary: {text}");
-                    // What is counted is what it became, whatever was asked for.
+                    // The actual length counts, which may exceed the requested one.
                     self.context.fold(keep, estimated_tokens(&text));
                     self.conversation.splice(..old, [text]);
                     let line = format!("summarised: {old} messages, {tokens} tokens before it");
@@ -162,7 +162,7 @@ impl Run {
             arguments: Arguments::Raw(arguments),
         };
         self.keep(format!("call: {name} {arguments}"));
-        let result = match self.tell(&call) {
+        let result = match self.push_event(&call) {
             Decision::Refuse(_) => {
                 Err("This call was refused: you made it before. Do something else.".into())
             }
@@ -175,7 +175,7 @@ impl Run {
         let error = result.is_err();
         let content = result.unwrap_or_else(|failure| failure);
         self.keep(format!("result: {content}"));
-        stopped(self.tell(&Event::Result {
+        stopped(self.push_event(&Event::Result {
             id: Some(&id),
             content: &content,
             error: Some(error),
@@ -183,8 +183,8 @@ impl Run {
         }))
     }
 
-    /// Passes an event to the guard. Warnings go to the model as a remark, and every alarm goes into the log.
-    fn tell(&mut self, event: &Event<'_>) -> Decision {
+    /// Passes an event to the guard. Warnings are remarks to the model, and all alarms are logged.
+    fn push_event(&mut self, event: &Event<'_>) -> Decision {
         let PushResult { decision, warnings } = self.guard.push(event);
         for warning in &warnings {
             self.log("warned", warning);

@@ -54,5 +54,5 @@ fn play(agent: &Agent, title: &str, tasks: Vec<Vec<agent::Reply>>) {
     for line in &end.log {
         println!("  {line}");
     }
-    println!("  {}", end.said);
+    println!("  {}", end.message);
 }

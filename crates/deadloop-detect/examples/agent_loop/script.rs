@@ -56,7 +56,7 @@ impl ScriptedModel {
 
     /// Returns the conversations that the model was called with, in order.
     #[allow(dead_code, reason = "the test looks")]
-    pub(crate) fn seen(&self) -> &[Vec<String>] {
+    pub(crate) fn inputs(&self) -> &[Vec<String>] {
         &self.seen
     }
 }

@@ -44,7 +44,7 @@ pub(crate) trait ClientLog {
     /// Writes a line to the error log.
     fn error(&mut self, line: &str);
     /// Shows a sentence to the user.
-    fn say(&mut self, sentence: &str);
+    fn show(&mut self, sentence: &str);
 }
 
 /// A client with its guards and its limit on retries.
@@ -76,7 +76,7 @@ impl fmt::Display for AttemptsExhausted {
 
 impl Client {
     /// Sends a request, and sends it again after a dead loop. Returns the answer of the first healthy attempt.
-    pub(crate) fn ask(
+    pub(crate) fn request(
         &self,
         provider: &mut impl Provider,
         desk: &mut impl ClientLog,
@@ -91,11 +91,11 @@ impl Client {
             };
             if attempts > self.retries {
                 let gave_up = AttemptsExhausted { attempts, last };
-                desk.say(&gave_up.to_string());
+                desk.show(&gave_up.to_string());
                 return Err(gave_up);
             }
             attempts += 1;
-            desk.say(&format!(
+            desk.show(&format!(
                 "Trying again ({attempts} of {}).",
                 self.retries + 1
             ));
@@ -122,7 +122,7 @@ impl Client {
             if let Decision::Stop(alarm) = pushed.decision {
                 desk.error(&format!("{model}: {}", alarm.log_line()));
                 stream.abort(STREAMING_FAILED);
-                desk.say(&alarm.user_message());
+                desk.show(&alarm.user_message());
                 return Err(Box::new(alarm));
             }
             if let Event::Answer(chunk) = event {

@@ -25,7 +25,7 @@ impl ClientLog for Terminal {
         eprintln!("  ERROR {line}");
     }
 
-    fn say(&mut self, sentence: &str) {
+    fn show(&mut self, sentence: &str) {
         println!("  {sentence}");
     }
 }
@@ -72,7 +72,7 @@ fn play<const N: usize>(
 ) {
     println!("{title} ({model}):");
     let mut provider = ScriptedProvider::new(scripts);
-    let end = match client.ask(&mut provider, &mut Terminal, model, "Plan my trip.") {
+    let end = match client.request(&mut provider, &mut Terminal, model, "Plan my trip.") {
         Ok(answer) => format!("answer: {answer:?}"),
         Err(gave_up) => format!("gave up after {} attempts", gave_up.attempts),
     };

@@ -1,5 +1,7 @@
-//! The core of the detectors that count equal calls at their results. A key decides which calls are equal, and a
-//! [`ItemCounter`] counts them. A detector consists of its entry, its key and its counter.
+//! The shared meter of detectors that count equal calls.
+//!
+//! A call is counted when its result arrives. A key function decides which calls are equal, and an [`ItemCounter`]
+//! counts them.
 
 use std::sync::Arc;
 
@@ -16,11 +18,11 @@ use crate::stream::{Calls, Event, EventPlace};
 pub(crate) struct CountedItem {
     /// The key shared by equal items.
     pub(crate) key: u128,
-    /// The count below which nothing is reported.
+    /// The minimum count for a report.
     pub(crate) enough: u64,
 }
 
-/// Position of the counted item in the run.
+/// The position of a counted item in its run.
 pub(crate) struct ItemPosition<'a> {
     /// The number of the call, from 0.
     pub(crate) call: Calls,
@@ -31,18 +33,18 @@ pub(crate) struct ItemPosition<'a> {
 
 /// A counter of equal items.
 pub(crate) trait ItemCounter: Clone + Send + Sync + 'static {
-    /// Counts the next item. Returns the resulting fact, if any.
+    /// Counts the next item. Returns a fact if the count is to be reported.
     fn count(&mut self, next: CountedItem, at: ItemPosition<'_>) -> Option<Fact>;
 
     /// Resets the counter.
     fn clear(&mut self);
 }
 
-/// Key function of a call and its result. `None` ends the current count.
+/// Returns the key of a call and its result. `None` resets the counter.
 type KeyFunction =
     dyn Fn(&CallDigest, &MeterResult<'_>, &mut KeyContext<'_>) -> Option<CountedItem> + Send + Sync;
 
-/// Returns a recipe whose meters count the items with equal keys.
+/// Returns a recipe of meters that count calls with equal keys.
 pub(crate) fn by_key(
     params: &Params,
     counter: impl ItemCounter,
@@ -59,39 +61,39 @@ pub(crate) fn by_key(
             run: RunState::new(&filter),
             comparison: Arc::clone(&comparison),
             open: OpenCalls::default(),
-            known: RecentResults::default(),
+            recent: RecentResults::default(),
             key: Arc::clone(&key),
             counter: counter.clone(),
         })
     })
 }
 
-/// State with which a key function compares results.
+/// The state that a key function needs to compare results.
 pub(crate) struct KeyContext<'a> {
     comparison: &'a ResultComparison,
-    known: &'a mut RecentResults,
+    recent: &'a mut RecentResults,
 }
 
 impl KeyContext<'_> {
-    /// Compares a call and its result. Without `arguments`, only the tool and the result are compared, unless the result
-    /// belongs to its call. For example, empty answers to two different questions differ.
+    /// Compares a call and its result with earlier ones. Without `arguments`, only the tool and the result are
+    /// compared, unless the meaning of the result depends on its call: two empty results of different calls differ.
     pub(crate) fn pair(
         &mut self,
         asked: &CallDigest,
         arguments: bool,
         answer: &MeterResult<'_>,
     ) -> ComparedResult {
-        let says = self.comparison.classify(asked, answer);
-        let key = if arguments || self.is_of_its_call(asked, says, answer) {
+        let class = self.comparison.classify(asked, answer);
+        let key = if arguments || self.depends_on_call(asked, class, answer) {
             asked.key
         } else {
             asked.tool
         };
-        self.compare_result((key, key == asked.key), says, answer)
+        self.compare_result((key, key == asked.key), class, answer)
     }
 
-    /// Compares a call and its result as the parameter `arguments` demands. Also returns the key for windows, which
-    /// covers the result only with `with_result`.
+    /// Compares a call and its result according to the parameter `arguments`. Also returns the key for windows, which
+    /// includes the result only with `with_result`.
     pub(crate) fn compare(
         &mut self,
         asked: &CallDigest,
@@ -107,67 +109,68 @@ impl KeyContext<'_> {
         (key, same)
     }
 
-    /// Compares a tool and its result.
+    /// Compares a tool and its result with earlier ones.
     pub(crate) fn tool(&mut self, asked: &CallDigest, answer: &MeterResult<'_>) -> ComparedResult {
-        let says = self.comparison.classify(asked, answer);
-        let of_call = self.comparison.kinds && self.is_of_its_call(asked, says, answer);
+        let class = self.comparison.classify(asked, answer);
+        let of_call = self.comparison.kinds && self.depends_on_call(asked, class, answer);
         let key = if of_call { asked.key } else { asked.tool };
-        self.compare_result((key, of_call), says, answer)
+        self.compare_result((key, of_call), class, answer)
     }
 
-    /// Returns whether equal results of two different calls differ. With `kinds`, so do the results of a tool that writes,
-    /// unless they are errors: other contents are another attempt.
-    fn is_of_its_call(
+    /// Returns whether equal results of different calls count as different. With `kinds`, the results of a writing tool
+    /// do so, too, unless they are errors: writing other contents is another attempt.
+    fn depends_on_call(
         &self,
         asked: &CallDigest,
-        says: ResultClass,
+        class: ResultClass,
         answer: &MeterResult<'_>,
     ) -> bool {
         let writes = || result_class::writes(&asked.unit) && !self.fails(answer);
-        says.is_of_its_call() || self.comparison.kinds && says == ResultClass::News && writes()
+        class.depends_on_call() || self.comparison.kinds && class == ResultClass::Other && writes()
     }
 
-    /// Returns whether a result is an error. With `kinds`, a result whose text reads like an error is one too.
+    /// Returns whether a result is an error. With `kinds`, a text that begins like an error is one, too.
     pub(crate) fn fails(&self, answer: &MeterResult<'_>) -> bool {
         answer.error || self.comparison.kinds && result_class::refuses(answer.content)
     }
 
+    /// Compares a result with earlier results of the same key.
     fn compare_result(
         &mut self,
         key: (u128, bool),
-        says: ResultClass,
+        class: ResultClass,
         answer: &MeterResult<'_>,
     ) -> ComparedResult {
         let content = self.comparison.result(answer.content, answer.cut);
-        let (pair, times) = self.known.met(key, &content, self.comparison);
-        ComparedResult { pair, says, times }
+        let (pair, times) = self.recent.record(key, &content, self.comparison);
+        ComparedResult { pair, class, times }
     }
 
-    /// Returns the key shared by results of one tool whose texts begin with the same `chars` characters.
+    /// Returns a key that is equal for results of one tool with the same first `chars` chars.
     pub(crate) fn start(&self, asked: &CallDigest, answer: &MeterResult<'_>, chars: usize) -> u128 {
         let result = self.comparison.result(answer.content, answer.cut);
-        let result = self.comparison.still(&result);
+        let result = self.comparison.without_volatile(&result);
         let result = self.comparison.without_numbers(result);
         hash(&[&asked.tool.to_string(), start_of(&result, chars)])
     }
 
-    /// Returns the number of equal results from which they are reported. Results without information need
-    /// `stateless_n`, results of unfinished work `waiting_n`.
+    /// Returns the minimum number of equal results for a report: `stateless_n` for results without information,
+    /// `waiting_n` for results of unfinished work, otherwise 0.
     pub(crate) fn enough(&self, same: &ComparedResult) -> u64 {
-        match same.says {
-            ResultClass::Mute => self.comparison.stateless_n,
+        match same.class {
+            ResultClass::Uninformative => self.comparison.stateless_n,
             ResultClass::Waiting => self.comparison.waiting_n,
             _ => 0,
         }
     }
 }
 
-/// Meter of one run. Calls without a result are kept until the result comes.
+/// A meter of one run. Calls are kept until their results arrive.
 struct ResultMeter<C> {
     run: RunState,
     comparison: Arc<ResultComparison>,
     open: OpenCalls,
-    known: RecentResults,
+    recent: RecentResults,
     key: Arc<KeyFunction>,
     counter: C,
 }
@@ -177,13 +180,13 @@ impl<C: ItemCounter> Meter for ResultMeter<C> {
         match self.run.see(event, place) {
             MeterEvent::Call(call) => self.open.put(self.run.call(), CallDigest::from_call(&call)),
             MeterEvent::Result(answer) => {
-                // Results of forgotten calls are ignored.
+                // The call may have been dropped or reset.
                 let Some(asked) = self.open.take(answer.call) else {
                     return;
                 };
                 let mut seen = KeyContext {
                     comparison: &self.comparison,
-                    known: &mut self.known,
+                    recent: &mut self.recent,
                 };
                 let Some(next) = (self.key)(&asked, &answer, &mut seen) else {
                     return self.counter.clear();
@@ -197,7 +200,7 @@ impl<C: ItemCounter> Meter for ResultMeter<C> {
             }
             MeterEvent::Forget => {
                 self.open.clear();
-                self.known.clear();
+                self.recent.clear();
                 self.counter.clear();
             }
             _ => {}

@@ -4,10 +4,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::measure::fact::UNIT_CHARS;
 
-/// Hash and first characters of a text that comes in pieces.
+/// The hash and the first chars of a text that arrives in pieces.
 #[derive(Default)]
 pub(crate) struct TextDigest {
-    /// The hasher. `None` if only white space has come.
+    /// The hasher. `None` before the first char that is not white space.
     hasher: Option<Box<Xxh3>>,
     /// The hash of the text without trailing white space.
     trimmed: u128,
@@ -40,7 +40,7 @@ impl TextDigest {
         self.trimmed
     }
 
-    /// Returns the first characters of the text.
+    /// Returns the first chars of the text.
     pub(crate) fn head(&self) -> &str {
         self.head.trim_end()
     }

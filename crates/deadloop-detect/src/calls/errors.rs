@@ -1,35 +1,35 @@
-//! [`ErrorCounter`]: counts bad turns among the ended ones. A turn is bad if one of its results is an error.
+//! [`ErrorCounter`]: counts the turns in which a result is an error.
 
 use crate::settings::param::DECIMAL;
 use crate::stream::{Calls, Turns};
 
-/// A counter of bad turns.
+/// A counter of bad turns: turns in which a result is an error.
 #[derive(Default)]
 pub(crate) struct ErrorCounter {
     bad: u64,
     /// Whether the current turn is bad.
-    now: bool,
-    /// Number of calls issued before the current turn.
-    began: Calls,
-    /// Number of calls issued before the second bad turn, or before the first if there is no second.
+    is_bad: bool,
+    /// The number of calls before the current turn.
+    calls_before: Calls,
+    /// The number of calls before the second bad turn, or before the first if there is no second.
     second: Calls,
 }
 
 impl ErrorCounter {
     /// Records a result.
     pub(crate) fn result(&mut self, error: bool) {
-        self.now |= error;
+        self.is_bad |= error;
     }
 
-    /// Records the start of a turn after `calls` calls. The previous turn ends.
+    /// Begins a turn after `calls` calls, and ends the previous one.
     pub(crate) fn turn(&mut self, calls: Calls) {
-        if std::mem::take(&mut self.now) {
+        if std::mem::take(&mut self.is_bad) {
             self.bad += 1;
             if self.bad <= 2 {
-                self.second = self.began;
+                self.second = self.calls_before;
             }
         }
-        self.began = calls;
+        self.calls_before = calls;
     }
 
     /// Returns the number of bad turns that have ended.
@@ -37,18 +37,18 @@ impl ErrorCounter {
         self.bad
     }
 
-    /// Returns the number of calls issued before the second bad turn, or before the first if there is no second.
+    /// Returns the number of calls before the second bad turn, or before the first if there is no second.
     pub(crate) fn second(&self) -> Calls {
         self.second
     }
 
-    /// Returns the highest rate, in millionths, below the share of bad turns among `turns`.
+    /// Returns the highest rate, in millionths, that the share of bad turns among `turns` exceeds.
     pub(crate) fn rate(&self, turns: Turns) -> Option<i64> {
         share(self.bad, turns.0)
     }
 }
 
-/// Returns the highest rate, in millionths, below the ratio `part` / `whole`. `None` if the ratio exceeds no rate.
+/// Returns the highest rate, in millionths, that the ratio `part` / `whole` exceeds. `None` if the ratio is 0.
 pub(crate) fn share(part: u64, whole: u64) -> Option<i64> {
     let millionths = u128::from(part) * u128::from(DECIMAL.unsigned_abs());
     let below = millionths.checked_sub(1)?;

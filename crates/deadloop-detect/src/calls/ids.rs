@@ -1,27 +1,27 @@
-//! Finds ids in text: machine-generated tokens without information of their own.
+//! Finds ids in text: generated tokens such as UUIDs and hashes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// The minimum length of a generated part, in characters. Shorter parts are versions, sizes and names.
-const DRAWN: usize = 6;
+/// The minimum length of an id, in chars. Shorter parts are versions, sizes and names.
+const MIN_ID: usize = 6;
 /// The maximum number of digits after a word, as in `step12`.
-const COUNTED: usize = 4;
-/// The maximum number of digits of a number that may count something.
-const WHOLE: usize = 9;
+const MAX_SUFFIX: usize = 4;
+/// The maximum number of digits of a counter.
+const MAX_DIGITS: usize = 9;
 /// The maximum number of letters of a unit after a number, as in `1024px`.
-const UNIT: usize = 3;
+const MAX_UNIT: usize = 3;
 
-/// Pattern of a token: letters and digits, with single hyphens or underscores inside. `resp-78304142` is one token.
+/// The pattern of a token: letters and digits, with single hyphens or underscores inside, as in `resp-78304142`.
 static TOKEN: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)*").ok());
 
-/// A part that may differ between two equal results.
+/// A part of a text that may differ between equal results.
 pub(super) enum VolatilePart<'t> {
     Id(&'t str),
-    /// A whole number on its own: not part of a name, version, decimal or share.
+    /// A whole number that is not part of a name, version, decimal or fraction.
     Number(i64),
 }
 
@@ -54,7 +54,7 @@ pub(super) fn replace_volatile<'t>(
     })
 }
 
-/// Returns the value of a token that is a whole number by itself.
+/// Returns the value of a token that is a whole number, and not part of a larger token.
 fn whole_number(text: &str, start: usize, end: usize) -> Option<i64> {
     let token = text.get(start..end)?;
     let (before, after) = (text.get(..start)?, text.get(end..)?);
@@ -64,7 +64,7 @@ fn whole_number(text: &str, start: usize, end: usize) -> Option<i64> {
         || before.strip_suffix(['.', ',']).is_some_and(digit_before);
     let share = after.trim_start_matches(' ').starts_with('%')
         || after.strip_prefix(" of ").is_some_and(digit_after);
-    let alone = !decimal && !share && token.len() <= WHOLE;
+    let alone = !decimal && !share && token.len() <= MAX_DIGITS;
     alone.then(|| token.parse().ok()).flatten()
 }
 
@@ -79,7 +79,7 @@ pub(super) fn is_id(token: &str) -> bool {
             0 => prefixed,
             letters => digits > 0 && !is_counted(part, letters, digits),
         };
-        part.len() >= DRAWN && drawn
+        part.len() >= MIN_ID && drawn
     })
 }
 
@@ -88,8 +88,8 @@ pub(super) fn is_id(token: &str) -> bool {
 fn is_counted(part: &str, letters: usize, digits: usize) -> bool {
     let is_letter = |c: &char| c.is_ascii_alphabetic();
     let hexadecimal = part.chars().all(|c| c.is_ascii_hexdigit());
-    let word = part.chars().take_while(is_letter).count() == letters && digits <= COUNTED;
-    let unit = part.chars().rev().take_while(is_letter).count() == letters && letters <= UNIT;
+    let word = part.chars().take_while(is_letter).count() == letters && digits <= MAX_SUFFIX;
+    let unit = part.chars().rev().take_while(is_letter).count() == letters && letters <= MAX_UNIT;
     !hexadecimal && (word || unit)
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_machine_drew_is_an_id_and_what_counts_is_none() {
+    fn generated_tokens_are_ids_and_counters_are_not() {
         for id in [
             "resp-78304142",
             "req-1a18bd",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_replaced_and_all_else_stays() {
+    fn only_ids_are_replaced() {
         let text =
             "{\"ref\": \"request:req-1a18bd/response:resp-78304142\", \"n\": 12, \"文\": \"x\"}";
         let replaced = replace_ids(text, |_| "#".into());

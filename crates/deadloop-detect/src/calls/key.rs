@@ -12,7 +12,7 @@ pub(crate) const fn key(default: &'static str) -> Param {
         .doc("in common: the tool; the tool and its arguments; the same, the text as written")
 }
 
-/// The parts of a call that equal calls share.
+/// The parts by which calls are compared.
 #[derive(Clone, Copy)]
 pub(crate) enum CallKey {
     /// The tool.
@@ -33,7 +33,7 @@ impl CallKey {
         }
     }
 
-    /// Returns the hash shared by equal calls.
+    /// Returns a hash that is equal for equal calls.
     pub(crate) fn digest(self, call: &MeterCall<'_>) -> u128 {
         match self {
             Self::Name => hash(&[call.name]),

@@ -1,21 +1,21 @@
-//! Shared parts of the guards on agent runs.
+//! The shared parts of run detectors.
 //!
 //! | to find | look in |
 //! |---|---|
-//! | events in the form that meters read, and the facts of a run | here: [`RunState`], [`MeterEvent`], [`fact`] |
-//! | excluded calls and resets | `filter` |
+//! | events as meters read them, and the facts of a run | here: [`RunState`], [`MeterEvent`], [`fact`] |
+//! | ignored calls and resets | `filter` |
 //! | normalisation and comparison of results | `result_comparison` |
-//! | recent results, equal except for their ids | `recent_results`; recognition of ids: `ids` |
-//! | calls without a result | `open_calls`; the meter that counts at the result: `call_counter` |
+//! | results that are equal except for ids | `recent_results`; recognition of ids: `ids` |
+//! | calls without a result | `open_calls`; the meter that counts equal calls: `call_counter` |
 //! | counts of equal items in a row | `row` |
 //! | equality of calls | `key` |
 //! | counts in a window | `window` |
-//! | lengths of stretches with a period | `stretch` |
+//! | lengths of periodic stretches | `stretch` |
 //! | the hash and the beginning of a turn's text | `digest` |
-//! | classes of results: done, waiting, nothing, refusal | `result_class`, its words in `result_words.toml` |
-//! | bad turns among the ended ones | `errors` |
+//! | classes of results: done, waiting, empty, refusal | `result_class`, its words in `result_words.toml` |
+//! | turns with errors | `errors` |
 //! | stop or warning | `alarm_choice` |
-//! | measures reported when they change | `last_report` |
+//! | reports of changed measures | `last_report` |
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -61,13 +61,13 @@ pub(crate) use row::{ItemRow, MANY, N, RowCounter, n};
 pub(crate) use stretch::PeriodStretches;
 pub(crate) use window::{WINDOW, WindowCounter, WindowMeasure, window, with_result};
 
-/// The maximum number of calls without a result that a meter keeps. If there are more, the oldest is dropped.
+/// The maximum number of calls without a result that a meter keeps. The oldest is dropped first.
 pub(crate) const MAX_OPEN: usize = 1000;
 
 /// The maximum number of user messages that a meter keeps.
-const MAX_HEARD: usize = 64;
+const MAX_MESSAGES: usize = 64;
 
-/// Returns the hash of a sequence of texts. Two different sequences collide with probability 2^-128.
+/// Returns the 128-bit hash of a sequence of texts.
 pub(crate) fn hash(parts: &[&str]) -> u128 {
     let mut all = Vec::new();
     for part in parts {
@@ -77,14 +77,14 @@ pub(crate) fn hash(parts: &[&str]) -> u128 {
     xxh3_128(&all)
 }
 
-/// A call, in the form that meters read.
+/// A call as meters read it.
 #[derive(Clone, Copy)]
 pub(crate) struct MeterCall<'a> {
     pub(crate) name: &'a str,
     pub(crate) arguments: Arguments<'a>,
 }
 
-/// A result, in the form that meters read.
+/// A result as meters read it.
 #[derive(Clone, Copy)]
 pub(crate) struct MeterResult<'a> {
     /// The number of the result's call, from 0.
@@ -94,21 +94,21 @@ pub(crate) struct MeterResult<'a> {
     pub(crate) cut: Option<CutText<'a>>,
 }
 
-/// An event of a run, in the form that meters read.
+/// An event of a run as meters read it.
 pub(crate) enum MeterEvent<'a> {
-    /// A call of a tool that is not excluded.
+    /// A call of a tool that is not ignored.
     Call(MeterCall<'a>),
-    /// The result of a call that is not excluded.
+    /// The result of a call that is not ignored.
     Result(MeterResult<'a>),
     /// The beginning of a turn.
     Turn,
-    /// A piece of reasoning or of an answer. The text of arguments is in their call.
+    /// A piece of reasoning or of an answer. Pieces of arguments are ignored, since the call holds them.
     Text(TextChannel, &'a str),
-    /// A user message that resets nothing.
+    /// A user message that does not reset.
     User,
     /// A user message that resets the meter.
     Forget,
-    /// An event that guards ignore.
+    /// An event that run meters ignore.
     Nothing,
 }
 
@@ -116,10 +116,10 @@ pub(crate) enum MeterEvent<'a> {
 struct OpenCall {
     id: Option<u128>,
     call: Calls,
-    left_out: bool,
+    ignored: bool,
 }
 
-/// The state of one run: matches results to calls, and excludes tools.
+/// The state of one run. It matches results to calls, and ignores tools of the filter.
 ///
 /// A result without a call is ignored, and so is a second result of a call. Calls without an id are matched to results
 /// without an id, in order. A repeated id belongs to the newer call.
@@ -129,7 +129,7 @@ pub(crate) struct RunState {
     place: EventPlace,
     open: VecDeque<OpenCall>,
     /// Hashes of the latest user messages.
-    heard: VecDeque<u128>,
+    messages: VecDeque<u128>,
 }
 
 impl RunState {
@@ -138,11 +138,11 @@ impl RunState {
             filter: Arc::clone(filter),
             place: EventPlace::default(),
             open: VecDeque::new(),
-            heard: VecDeque::new(),
+            messages: VecDeque::new(),
         }
     }
 
-    /// Reads the next event.
+    /// Converts the next event to the form for meters.
     pub(crate) fn see<'a>(&mut self, event: &Event<'a>, place: EventPlace) -> MeterEvent<'a> {
         self.place = place;
         match *event {
@@ -150,7 +150,7 @@ impl RunState {
                 id,
                 name,
                 arguments,
-            } => self.enter_call(id, MeterCall { name, arguments }),
+            } => self.record_call(id, MeterCall { name, arguments }),
             Event::Result {
                 id,
                 content,
@@ -168,9 +168,9 @@ impl RunState {
             Event::Turn { .. } => MeterEvent::Turn,
             Event::Text(TextChannel::Arguments, _) => MeterEvent::Nothing,
             Event::Text(channel, text) => MeterEvent::Text(channel, text),
-            Event::User(said) if self.filter.forgets => {
-                let again = self.filter.only_news && self.enter_user_message(said);
-                if again || place.turns == Turns(0) {
+            Event::User(text) if self.filter.resets => {
+                let repeated = self.filter.ignores_repeats && self.record_message(text);
+                if repeated || place.turns == Turns(0) {
                     MeterEvent::User
                 } else {
                     MeterEvent::Forget
@@ -181,19 +181,19 @@ impl RunState {
         }
     }
 
-    /// Records a user message. Returns whether it is a repeated one.
-    fn enter_user_message(&mut self, said: &str) -> bool {
-        let said = hash(&[said.trim()]);
-        let again = self.heard.contains(&said);
-        if !again {
-            self.heard.truncate(MAX_HEARD - 1);
-            self.heard.push_front(said);
+    /// Records a user message. Returns whether it is repeated.
+    fn record_message(&mut self, text: &str) -> bool {
+        let message = hash(&[text.trim()]);
+        let repeated = self.messages.contains(&message);
+        if !repeated {
+            self.messages.truncate(MAX_MESSAGES - 1);
+            self.messages.push_front(message);
         }
-        again
+        repeated
     }
 
-    fn enter_call<'a>(&mut self, id: Option<&str>, call: MeterCall<'a>) -> MeterEvent<'a> {
-        let left_out = self.filter.allow.is_match(call.name);
+    fn record_call<'a>(&mut self, id: Option<&str>, call: MeterCall<'a>) -> MeterEvent<'a> {
+        let ignored = self.filter.allow.is_match(call.name);
         let id = id.map(|id| hash(&[id]));
         self.open.retain(|open| id.is_none() || open.id != id);
         if self.open.len() == MAX_OPEN {
@@ -202,21 +202,21 @@ impl RunState {
         self.open.push_back(OpenCall {
             id,
             call: self.call(),
-            left_out,
+            ignored,
         });
-        if left_out {
+        if ignored {
             MeterEvent::Nothing
         } else {
             MeterEvent::Call(call)
         }
     }
 
-    /// Returns the number of the call that a result belongs to. `None` if the call is unknown or excluded.
+    /// Returns the number of the call of a result. `None` if the call is unknown or ignored.
     fn call_of_result(&mut self, id: Option<&str>) -> Option<Calls> {
         let id = id.map(|id| hash(&[id]));
         let found = self.open.iter().position(|open| open.id == id)?;
         let open = self.open.remove(found)?;
-        (!open.left_out).then_some(open.call)
+        (!open.ignored).then_some(open.call)
     }
 
     /// Returns the number of the latest event and its position in the run.
@@ -229,34 +229,34 @@ impl RunState {
         self.place.calls.saturating_sub(Calls(1))
     }
 
-    /// Returns the number of issued calls, including those of excluded tools.
+    /// Returns the number of calls so far, including ignored ones.
     pub(crate) fn calls(&self) -> Calls {
         self.place.calls
     }
 
-    /// Returns the number of begun turns. At the beginning of a turn, these are the ended ones.
+    /// Returns the number of turns begun before the latest event. At the beginning of a turn, this is the number of
+    /// ended turns.
     pub(crate) fn ended(&self) -> Turns {
         self.place.turns
     }
 
-    /// Returns a fact at the latest event, as [`fact`] does.
+    /// Returns a fact at the latest event. See [`fact`].
     pub(crate) fn fact(
         &self,
         what: (Kind, &'static str),
         bounds: impl Into<Bounds>,
-        seen: CallRepetition,
+        repetition: CallRepetition,
     ) -> Fact {
-        fact(self.place, what, bounds, seen)
+        fact(self.place, what, bounds, repetition)
     }
 }
 
-/// Returns a fact at an event, with the bounds of thresholds. `seen` has the onset, the length of a copy, the number of
-/// copies and the text of one.
+/// Returns a fact about `repetition` at an event.
 pub(crate) fn fact(
     place: EventPlace,
     (kind, check): (Kind, &'static str),
     bounds: impl Into<Bounds>,
-    seen: CallRepetition,
+    repetition: CallRepetition,
 ) -> Fact {
     Fact {
         at: place.event,
@@ -266,10 +266,10 @@ pub(crate) fn fact(
         bounds: bounds.into(),
         asked: Vec::new(),
         check,
-        onset: seen.onset,
-        period: seen.period,
-        copies: Bound::Fixed(number(seen.copies)),
-        unit: seen
+        onset: repetition.onset,
+        period: repetition.period,
+        copies: Bound::Fixed(number(repetition.copies)),
+        unit: repetition
             .unit
             .chars()
             .take(crate::measure::fact::UNIT_CHARS)
@@ -277,11 +277,11 @@ pub(crate) fn fact(
     }
 }
 
-/// A repetition, in the form of an alarm.
+/// The repetition that a fact of a run reports.
 pub(crate) struct CallRepetition {
     /// The onset: the position at which the second copy begins.
     pub(crate) onset: Units,
-    /// The length of a copy, in the unit of the onset. 0 if there are no copies.
+    /// The length of a copy, in the unit of the onset. 0 without a period.
     pub(crate) period: Units,
     /// The number of copies.
     pub(crate) copies: u64,
@@ -300,7 +300,7 @@ impl CallRepetition {
         }
     }
 
-    /// Returns calls that repeat from the call with number `onset` on, without a period.
+    /// Returns a repetition from call `onset` on, without a period.
     pub(crate) fn calls(onset: Calls, copies: u64, unit: String) -> Self {
         Self {
             onset: onset.into(),

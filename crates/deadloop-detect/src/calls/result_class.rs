@@ -1,4 +1,4 @@
-//! [`ResultClass`]: the class of a result, by its words. The words are in `result_words.toml`.
+//! [`ResultClass`]: the class of a result, judged by the words of `result_words.toml`.
 
 use std::collections::HashMap;
 use std::iter;
@@ -9,41 +9,42 @@ use regex::Regex;
 /// The class of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultClass {
-    /// Any other content.
-    News,
+    /// Content: a result of no other class.
+    Other,
     /// The call succeeded.
     Done,
-    /// The work is not done yet.
+    /// The work has not ended yet.
     Waiting,
     /// An empty search, or no output.
-    Nothing,
+    Empty,
     /// An acknowledgement without information, such as `ok`.
-    Mute,
+    Uninformative,
     /// A failure or a refusal.
     Refusal,
 }
 
 impl ResultClass {
-    /// Returns whether the class depends on the call: equal words after a different call have a different meaning.
-    pub(crate) fn is_of_its_call(self) -> bool {
-        !matches!(self, Self::News | Self::Refusal)
+    /// Returns whether the meaning of such a result depends on its call.
+    pub(crate) fn depends_on_call(self) -> bool {
+        !matches!(self, Self::Other | Self::Refusal)
     }
 }
 
-/// The longest classified text, in bytes. Longer results count as news, since the words are meant for single sentences.
-pub(super) const LONGEST: usize = 240;
-/// The longest text that is classified as [`ResultClass::Waiting`], in chars.
-const LONGEST_WAITING: usize = 160;
-/// The number of characters searched for a refusal.
-const BEGINNING: usize = 48;
+/// The maximum length of a classified text, in bytes. The words match single sentences, so a longer result is content.
+pub(super) const MAX_TEXT: usize = 240;
+/// The maximum length of a text that is classified as [`ResultClass::Waiting`], in chars.
+const MAX_WAITING: usize = 160;
+/// The number of chars at the start of a text that are searched for a refusal.
+const MAX_START: usize = 48;
 
+/// The patterns of `result_words.toml`.
 struct ResultWords {
     done: Regex,
     failed: Regex,
     waiting: Regex,
-    /// Words of waiting that hold in a refusal too.
+    /// Words of waiting that also count in a refusal.
     yet: Regex,
-    /// Words of waiting that are denied.
+    /// Negated words of waiting, which do not count.
     denied: Regex,
     nothing: Regex,
     mute: Regex,
@@ -61,13 +62,13 @@ struct ResultWords {
 static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
     let lists: HashMap<String, Vec<String>> =
         toml::from_str(include_str!("result_words.toml")).ok()?;
-    let of = |name: &str| lists.get(name).map_or(String::new(), |list| list.join("|"));
+    let joined = |name: &str| lists.get(name).map_or(String::new(), |list| list.join("|"));
     let anywhere = |name: &str| {
         let cjk = lists.get(&format!("{name}_cjk")).into_iter().flatten();
-        let all = iter::once(format!(r"\b(?:{})\b", of(name))).chain(cjk.cloned());
+        let all = iter::once(format!(r"\b(?:{})\b", joined(name))).chain(cjk.cloned());
         Regex::new(&all.collect::<Vec<_>>().join("|")).ok()
     };
-    let whole = |name: &str| Regex::new(&format!(r"^[(\[`\s]*(?:{})[)\]`.!。\s]*$", of(name))).ok();
+    let whole = |name| Regex::new(&format!(r"^[(\[`\s]*(?:{})[)\]`.!。\s]*$", joined(name))).ok();
     Some(ResultWords {
         done: anywhere("done")?,
         failed: anywhere("failed")?,
@@ -78,8 +79,8 @@ static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
         mute: whole("mute")?,
         refusal: Regex::new(&format!(
             r"^\W*(?:(?:{})\b|{})",
-            of("refusal"),
-            of("refusal_cjk")
+            joined("refusal"),
+            joined("refusal_cjk")
         ))
         .ok()?,
         around: Regex::new(
@@ -90,19 +91,19 @@ static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
             r"(?m)^(?:process )?(?:exit code|exited with code|rc)\s*[:=]?\s*(\d+)\s*$",
         )
         .ok()?,
-        polls: Regex::new(&format!("(?i){}", of("polls"))).ok()?,
-        writers: Regex::new(&of("writers")).ok()?,
+        polls: Regex::new(&format!("(?i){}", joined("polls"))).ok()?,
+        writers: Regex::new(&joined("writers")).ok()?,
     })
 });
 
-/// Classifies a result. `text` is its content without tags, and with `volatile` without dates and ids. `asked` is the
-/// call.
-pub(super) fn classify(text: &str, error: bool, asked: &str) -> ResultClass {
-    let Some(words) = WORDS.as_ref().filter(|_| text.len() <= LONGEST) else {
+/// Classifies a result. `text` is its content without tags and, with `volatile`, without dates and ids. `call` is
+/// `name(arguments)`.
+pub(super) fn classify(text: &str, error: bool, call: &str) -> ResultClass {
+    let Some(words) = WORDS.as_ref().filter(|_| text.len() <= MAX_TEXT) else {
         return if error {
             ResultClass::Refusal
         } else {
-            ResultClass::News
+            ResultClass::Other
         };
     };
     let text = text.to_lowercase();
@@ -113,40 +114,40 @@ pub(super) fn classify(text: &str, error: bool, asked: &str) -> ResultClass {
     let text = text.trim();
     let refused = refuses(text);
     let waits = || words.waiting.is_match(&words.denied.replace_all(text, ""));
-    let short = text.chars().nth(LONGEST_WAITING).is_none();
+    let short = text.chars().nth(MAX_WAITING).is_none();
     if short && (words.yet.is_match(text) || !refused && waits()) {
         ResultClass::Waiting
     } else if error || refused {
         ResultClass::Refusal
     } else if words.mute.is_match(text) {
-        ResultClass::Mute
+        ResultClass::Uninformative
     } else if words.nothing.is_match(text) {
         match failed {
-            _ if words.polls.is_match(asked) => ResultClass::Waiting,
+            _ if words.polls.is_match(call) => ResultClass::Waiting,
             Some(false) => ResultClass::Done,
-            _ => ResultClass::Nothing,
+            _ => ResultClass::Empty,
         }
     } else if words.done.is_match(text) && !words.failed.is_match(text) {
         ResultClass::Done
     } else {
-        ResultClass::News
+        ResultClass::Other
     }
 }
 
 /// Returns whether a text begins with a refusal.
 pub(super) fn refuses(text: &str) -> bool {
-    let start: String = text.chars().take(BEGINNING).collect();
+    let start: String = text.chars().take(MAX_START).collect();
     let start = start.to_lowercase();
     WORDS
         .as_ref()
         .is_some_and(|words| words.refusal.is_match(&start))
 }
 
-/// Returns whether a call changes contents of its own choice, by the name of its tool. `asked` is the call.
-pub(super) fn writes(asked: &str) -> bool {
+/// Returns whether a call writes, judged by the name of its tool. `call` is `name(arguments)`.
+pub(super) fn writes(call: &str) -> bool {
     WORDS
         .as_ref()
-        .is_some_and(|words| words.writers.is_match(asked) && !words.polls.is_match(asked))
+        .is_some_and(|words| words.writers.is_match(call) && !words.polls.is_match(call))
 }
 
 #[cfg(test)]
@@ -154,7 +155,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    use super::ResultClass::{Done, Mute, News, Nothing, Refusal, Waiting};
+    use super::ResultClass::{Done, Empty, Other, Refusal, Uninformative, Waiting};
     use super::*;
 
     /// The lists of `result_words.toml`, with each pattern on its own.
@@ -185,7 +186,7 @@ mod tests {
         part(text[..at].chars().next_back()) != part(text[at..].chars().next())
     }
 
-    /// Returns the pieces of a text that a list has. Only CJK words may be parts of words.
+    /// Returns the pieces of a text that a list matches. Only CJK words may be parts of words.
     fn pieces(name: &str, text: &str) -> Vec<(usize, usize)> {
         let cjk = format!("{name}_cjk");
         let pairs = positions(text).flat_map(|a| positions(text).map(move |b| (a, b)));
@@ -198,7 +199,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns whether a list has a text without brackets and marks around it.
+    /// Returns whether a list matches a text without the brackets and marks around it.
     fn bare(name: &str, text: &str) -> bool {
         let around = |marks: &'static str| move |c: char| marks.contains(c) || c.is_whitespace();
         let starts = positions(text).filter(|at| text[..*at].chars().all(around("([`")));
@@ -207,10 +208,11 @@ mod tests {
         pairs.any(|(a, b)| a <= b && has(name, &text[a..b]))
     }
 
-    /// The slow twin of [`classify`] for one sentence without an exit code: each pattern on each piece of the text.
-    fn slow(text: &str, error: bool, asked: &str) -> ResultClass {
+    /// Classifies one sentence without an exit code like [`classify`], but tests each pattern on each piece of the
+    /// text.
+    fn classify_slowly(text: &str, error: bool, call: &str) -> ResultClass {
         let text = text.trim().to_lowercase();
-        let start: String = text.chars().take(BEGINNING).collect();
+        let start: String = text.chars().take(MAX_START).collect();
         let start = start.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let refused = positions(start).any(|to| {
             let start_of = &start[..to];
@@ -226,21 +228,21 @@ mod tests {
         } else if error || refused {
             Refusal
         } else if bare("mute", &text) {
-            Mute
+            Uninformative
         } else if bare("nothing", &text) {
-            let sleeps = asked.contains("sleep 30");
-            if sleeps { Waiting } else { Nothing }
+            let sleeps = call.contains("sleep 30");
+            if sleeps { Waiting } else { Empty }
         } else if !pieces("done", &text).is_empty() && pieces("failed", &text).is_empty() {
             Done
         } else {
-            News
+            Other
         }
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn the_slow_twin_agrees(
+        fn both_classifiers_agree(
             parts in proptest::collection::vec(select(&[
                 "updated", "Created", "no", "not", "yet", "running", "pending", "non-pending", "in_progress", "Error", "failed",
                 "ok", "done", "[]", "0", "3 rows", "found", "matches", "已更新", "失败", "等待", "éxito", "404 not found", "510",
@@ -248,15 +250,15 @@ mod tests {
             ][..]), 0..5),
             gap in select(&[" ", "", ": ", ", "][..]),
             error in any::<bool>(),
-            asked in select(&["run({})", "bash({\"command\":\"sleep 30\"})"][..]),
+            call in select(&["run({})", "bash({\"command\":\"sleep 30\"})"][..]),
         ) {
             let text = parts.join(gap);
-            prop_assert_eq!(classify(&text, error, asked), slow(&text, error, asked), "{}", text);
+            prop_assert_eq!(classify(&text, error, call), classify_slowly(&text, error, call), "{}", text);
         }
     }
 
     #[test]
-    fn tools_that_write_are_known_by_a_word_of_their_names() {
+    fn writing_tools_are_recognised_by_name() {
         for (call, expected) in [
             ("write_fix({})", true),
             ("str_replace_editor({})", true),
@@ -273,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_results_say() {
+    fn results_have_classes() {
         let edited = "The file /r/a.go has been updated successfully.";
         let silent = "Exit code: 0\nWall time: 0.9 seconds\nOutput:\n";
         let refused = "{\"error\": {\"code\": 429, \"message\": \"Too many requests.\"}}";
@@ -288,42 +290,42 @@ mod tests {
             ("文件已更新", Done),
             (silent, Done),
             ("rc=0\n", Done),
-            ("updated 3 files, 1 failed", News),
+            ("updated 3 files, 1 failed", Other),
             ("{\"status\":\"in_progress\",\"stage\":\"tests\"}", Waiting),
             ("No agents completed yet", Waiting),
             ("503 Service Unavailable", Waiting),
             ("Error 429: try again in 5s", Waiting),
             ("Error: Non-pending order cannot be modified", Refusal),
             ("Error: one payment for a pending order", Refusal),
-            ("Shell 4922ab is not running (status: killed)", News),
-            ("{\"status\": \"checking\"}", News),
-            ("No matches found", Nothing),
-            ("", Nothing),
-            ("Process exited with code 1\nOutput:\n", Nothing),
-            ("{\"messages\": [], \"count\": 0}", Nothing),
-            ("available", Nothing),
-            ("ok", Mute),
-            ("[image omitted]", Mute),
-            ("[Old tool result content cleared]", Mute),
+            ("Shell 4922ab is not running (status: killed)", Other),
+            ("{\"status\": \"checking\"}", Other),
+            ("No matches found", Empty),
+            ("", Empty),
+            ("Process exited with code 1\nOutput:\n", Empty),
+            ("{\"messages\": [], \"count\": 0}", Empty),
+            ("available", Empty),
+            ("ok", Uninformative),
+            ("[image omitted]", Uninformative),
+            ("[Old tool result content cleared]", Uninformative),
             (
                 "```\nNo matches found for pattern 'Injectable'....\n```",
-                Nothing,
+                Empty,
             ),
-            ("{\"status\": \"not_found\", \"id\": \"a\"}", Nothing),
+            ("{\"status\": \"not_found\", \"id\": \"a\"}", Empty),
             ("Payment of 65.0 USD has been made.", Done),
             ("Examen adjuntado con exito a la solicitud.", Done),
-            ("{\"ok\": true}", Mute),
+            ("{\"ok\": true}", Uninformative),
             (
                 "```\nOpenJDK Server VM warning: Disabling SVE....\n```",
-                Nothing,
+                Empty,
             ),
-            ("warning: 3 files\nall built", News),
+            ("warning: 3 files\nall built", Other),
             (refused, Refusal),
             ("Error: no such file", Refusal),
-            ("/home/dev/quant", News),
-            ("48 passed in 5.31s", News),
-            ("510", News),
-            ("412 passed in 5.31s", News),
+            ("/home/dev/quant", Other),
+            ("48 passed in 5.31s", Other),
+            ("510", Other),
+            ("412 passed in 5.31s", Other),
             ("404 Not Found", Refusal),
             ("{\"status\":\"error\",\"error\":\"429\"}", Refusal),
         ] {

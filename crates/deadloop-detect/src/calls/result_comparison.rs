@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::recent_results::HOLE;
+use super::recent_results::ID_MARK;
 use super::window::WITH_RESULT;
 use super::{
     ARGUMENTS, CallDigest, KINDS, MeterResult, ResultClass, STATELESS_CHARS, STATELESS_N, VOLATILE,
@@ -15,7 +15,7 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::CutText;
 
-/// The parameter with the kinds of text, such as times and ids, that comparisons of results ignore.
+/// The parameter `normalise`: the kinds of text, such as times and ids, that comparisons ignore.
 pub(crate) const NORMALISE: Param = Param::words(
     "normalise",
     &[],
@@ -34,7 +34,7 @@ pub(crate) const NORMALISE: Param = Param::words(
 )
 .doc("taken as equal in results, whatever it is");
 
-/// Patterns of the words of [`NORMALISE`], in order of application.
+/// The pattern of each word of [`NORMALISE`], in the order of application.
 static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     let of = [
         (
@@ -70,8 +70,8 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     compiled.into_iter().flatten().collect()
 });
 
-/// Pattern of dates (mail, HTTP, ISO 8601, ctime), times of day and epochs. Epochs are in seconds, milliseconds or
-/// microseconds, from 2017 to 2033, so that few other numbers match.
+/// The pattern of dates (mail, HTTP, ISO 8601, ctime), times of day and Unix times. Unix times are in seconds,
+/// milliseconds or microseconds, and limited to 2017 to 2033, so that few other numbers match.
 const DATES: &str = concat!(
     r"(?:(?-u:\b)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?-u:\b)(?:",
     r"[0-9]{1,2}[ -](?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*[ -][0-9]{2,4}(?:,? [0-9][0-9]:[0-9][0-9](?::[0-9][0-9])?)?",
@@ -83,16 +83,16 @@ const DATES: &str = concat!(
 );
 
 /// Placeholder of a date in a compared text.
-const DAY: &str = "<dates>";
+const DATE_MARK: &str = "<dates>";
 
 /// Placeholder of a number in a compared text.
-const DIGITS: &str = "<numbers>";
+const NUMBERS_MARK: &str = "<numbers>";
 
 static NUMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+").ok());
 
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATES).ok());
 
-/// Options by which the meters of one recipe compare results.
+/// The options of a comparison of results, shared by the meters of a recipe.
 pub(crate) struct ResultComparison {
     normalise: Vec<(&'static str, Regex)>,
     /// Whether `normalise` has the word `tokens`.
@@ -100,9 +100,9 @@ pub(crate) struct ResultComparison {
     /// Whether `normalise` has the word `numbers`.
     pub(super) numbers: bool,
     pub(super) volatile: bool,
-    /// Whether numbers that count up or down evenly are taken as equal.
+    /// Whether counters are ignored.
     pub(super) counters: bool,
-    /// Whether results are classified into all kinds of [`ResultClass`].
+    /// Whether results are classified into all classes of [`ResultClass`].
     pub(super) kinds: bool,
     pub(super) waiting_n: u64,
     pub(super) stateless_n: u64,
@@ -132,9 +132,9 @@ impl ResultComparison {
         }
     }
 
-    /// Returns the text by which a result is compared: its normalised content, then the hash of its cut part. With
-    /// `volatile`, numbers are left to [`ResultComparison::without_numbers`], because ids are recognised by their
-    /// digits.
+    /// Returns the text by which a result is compared: its normalised content, and the hash of the whole text if the
+    /// content is cut. With `volatile`, numbers stay for [`ResultComparison::without_numbers`], since ids are
+    /// recognised by their digits.
     pub(crate) fn result<'a>(&self, content: &'a str, cut: Option<CutText<'_>>) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(content);
         for (word, pattern) in &self.normalise {
@@ -154,7 +154,7 @@ impl ResultComparison {
         if let Some(cut) = cut {
             let text = text.to_mut();
             text.push('\0');
-            // The hash is written in letters alone, since `volatile` removes ids, which have digits.
+            // `volatile` removes ids, which have digits, so the hash is written in letters.
             let letter = |c: char| c.to_digit(10).and_then(|n| char::from_digit(n + 16, 36));
             text.extend(cut.sha256.chars().map(|c| letter(c).unwrap_or(c)));
         }
@@ -163,15 +163,15 @@ impl ResultComparison {
 }
 
 impl ResultComparison {
-    /// Returns whether earlier results matter.
-    pub(super) fn remembers(&self) -> bool {
+    /// Returns whether earlier results are needed.
+    pub(super) fn needs_history(&self) -> bool {
         self.volatile || self.stateless_n > 0 || self.kinds
     }
 
     /// Replaces the numbers of a text by a placeholder, if `numbers` is set.
     pub(super) fn without_numbers<'t>(&self, text: Cow<'t, str>) -> Cow<'t, str> {
         match &*NUMBERS {
-            Some(digits) if self.numbers => match digits.replace_all(&text, DIGITS) {
+            Some(digits) if self.numbers => match digits.replace_all(&text, NUMBERS_MARK) {
                 Cow::Owned(replaced) => Cow::Owned(replaced),
                 Cow::Borrowed(_) => text,
             },
@@ -179,36 +179,36 @@ impl ResultComparison {
         }
     }
 
-    /// Classifies a result. Without `kinds`, a result is either [`ResultClass::Mute`] or [`ResultClass::News`].
-    pub(super) fn classify(&self, asked: &CallDigest, answer: &MeterResult<'_>) -> ResultClass {
+    /// Classifies a result. Without `kinds`, a result is either [`ResultClass::Uninformative`] or [`ResultClass::Other`].
+    pub(super) fn classify(&self, call: &CallDigest, result: &MeterResult<'_>) -> ResultClass {
         if !self.kinds {
-            return if self.says_nothing(answer) {
-                ResultClass::Mute
+            return if self.is_uninformative(result) {
+                ResultClass::Uninformative
             } else {
-                ResultClass::News
+                ResultClass::Other
             };
         }
-        let text = without_tags(answer.content);
-        let short = text.len() <= result_class::LONGEST + NAMES && answer.cut.is_none();
+        let text = without_tags(result.content);
+        let short = text.len() <= result_class::MAX_TEXT + MAX_NAMES && result.cut.is_none();
         let text = if self.volatile && short {
-            Cow::Owned(without_names(&self.still(&text)).into_owned())
+            Cow::Owned(without_names(&self.without_volatile(&text)).into_owned())
         } else {
             text
         };
-        if answer.cut.is_some() {
-            return if answer.error {
+        if result.cut.is_some() {
+            return if result.error {
                 ResultClass::Refusal
             } else {
-                ResultClass::News
+                ResultClass::Other
             };
         }
-        result_class::classify(text.trim(), answer.error, &asked.unit)
+        result_class::classify(text.trim(), result.error, &call.unit)
     }
 
     /// Replaces dates and ids by placeholders, if `volatile` is set.
-    pub(super) fn still<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(super) fn without_volatile<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.volatile {
-            Cow::Owned(ids::replace_ids(&without_dates(text), |_| HOLE.into()).into_owned())
+            Cow::Owned(ids::replace_ids(&without_dates(text), |_| ID_MARK.into()).into_owned())
         } else {
             Cow::Borrowed(text)
         }
@@ -217,35 +217,35 @@ impl ResultComparison {
     /// Returns whether a result carries no information. Such a result is neither an error nor cut, is at most
     /// `stateless_chars` long without its tags (`<output>`), and has no digit except 0. With `volatile`, the id and the
     /// date of a response are not counted. Always false if `stateless_n` is 0.
-    pub(super) fn says_nothing(&self, answer: &MeterResult<'_>) -> bool {
-        if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
+    pub(super) fn is_uninformative(&self, result: &MeterResult<'_>) -> bool {
+        if self.stateless_n == 0 || result.error || result.cut.is_some() {
             return false;
         }
-        let text = without_tags(answer.content);
-        let text = if self.volatile && text.len() <= self.stateless_chars + NAMES {
-            Cow::Owned(without_names(&self.still(&text)).into_owned())
+        let text = without_tags(result.content);
+        let text = if self.volatile && text.len() <= self.stateless_chars + MAX_NAMES {
+            Cow::Owned(without_names(&self.without_volatile(&text)).into_owned())
         } else {
             text
         };
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
-            // A result of an id or a date alone carries information.
-            && !text.contains(HOLE)
-            && !text.contains(DAY)
+            // A result that is only an id or a date carries information.
+            && !text.contains(ID_MARK)
+            && !text.contains(DATE_MARK)
     }
 }
 
 /// Replaces dates and times of day by a placeholder.
 pub(super) fn without_dates(text: &str) -> Cow<'_, str> {
     match &*DATE {
-        Some(date) => date.replace_all(text, DAY),
+        Some(date) => date.replace_all(text, DATE_MARK),
         None => Cow::Borrowed(text),
     }
 }
 
-/// Returns an agent's text in the form in which it is compared. Dates, ids and numbers become one placeholder each,
-/// letters lower case, and white space single blanks.
+/// Folds a text for comparison: replaces each date, id and number by a placeholder, letters by lower case, and white
+/// space by single blanks.
 pub(crate) fn fold_text(text: &str) -> String {
     let text = without_dates(text);
     let text = ids::replace_ids(&text, |_| "#".into()).to_lowercase();
@@ -265,13 +265,13 @@ pub(crate) fn fold_text(text: &str) -> String {
     folded
 }
 
-/// The maximum number of bytes of names, ids and dates around a result without information.
-const NAMES: usize = 400;
+/// The maximum number of bytes of field names, ids and dates around a result without information.
+const MAX_NAMES: usize = 400;
 
 /// Removes fields (`"request_id": …`) and lines (`date: …`) whose value is a replaced id or date.
 fn without_names(text: &str) -> Cow<'_, str> {
     static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let drawn = format!(r"(?:\x00|{DAY})");
+        let drawn = format!(r"(?:\x00|{DATE_MARK})");
         let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
         let field = format!(r#""{name}"\s*:\s*"{drawn}""#);
         let line = format!(r"^{name}\s*[:=]\s*{drawn}\s*$");
@@ -292,7 +292,7 @@ fn without_tags(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the parameter for the number of compared characters of an error.
+/// Returns the parameter for the number of compared chars of an error.
 pub(crate) const fn prefix() -> Param {
     Param::count("prefix", 100, 1..=10_000)
         .unit("chars")
@@ -310,7 +310,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_and_dates_with_their_names_say_nothing() {
+    fn named_ids_and_dates_are_uninformative() {
         let left = |text: &str| without_names(text).trim().to_owned();
         for (text, expected) in [
             ("ok\nrequest_id: \0\ndate: <dates>", "ok"),

@@ -1,5 +1,4 @@
-//! [`ItemRow`]: counts equal items in a row, and reports them as facts. [`RowCounter`] counts equal calls, or equal
-//! pairs of a call and its result.
+//! [`ItemRow`] and [`RowCounter`]: counters of consecutive equal items.
 
 use std::ops::RangeInclusive;
 
@@ -9,10 +8,10 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Calls, Kind};
 
-/// The longest row that a setting may require.
+/// The maximum length of a row that a setting may require.
 const MAX_ROW: u64 = 1000;
 
-/// The allowed values of parameters that count copies. With 1, a guard would stop at the first copy.
+/// The allowed values of parameters that count copies. A guard with 1 would stop at the first copy.
 pub(crate) const MANY: RangeInclusive<i64> = 2..=MAX_ROW as i64;
 
 /// Returns the parameter for the length of a row, the only threshold of most detectors.
@@ -23,7 +22,7 @@ pub(crate) const fn n(default: i64, unit: &'static str, doc: &'static str) -> Pa
         .doc(doc)
 }
 
-/// The parameter [`n`] of equal calls or pairs, with default 3.
+/// The parameter [`n`] with default 3.
 pub(crate) const N: Param = n(3, "calls", "equal calls in a row, the first included");
 
 /// A counter of equal calls in a row.
@@ -36,7 +35,7 @@ pub(crate) struct RowCounter {
 }
 
 impl RowCounter {
-    /// Returns a counter for a kind of loop, by the parameter [`n`].
+    /// Returns a counter that reports loops of this kind, according to the parameter [`n`].
     pub(crate) fn new(params: &Params, kind: Kind) -> Self {
         Self {
             kind,
@@ -69,7 +68,7 @@ pub(crate) struct ItemRow {
 }
 
 impl ItemRow {
-    /// Adds the next item, by its hash and the number of its call. Returns the new length of the row.
+    /// Adds the next item: its hash and the number of its call. Returns the new length of the row.
     pub(crate) fn push(&mut self, hash: u128, call: Calls) -> u64 {
         if self.last != Some(hash) {
             (self.last, self.length) = (Some(hash), 0);
@@ -91,8 +90,8 @@ impl ItemRow {
         self.second
     }
 
-    /// Returns the fact of the current length, if some setting can accept it. The loosest setting requires `least`, the
-    /// strictest at most [`MAX_ROW`].
+    /// Returns a fact about the row, if some setting can accept it: the loosest one requires `least`, the strictest at
+    /// most [`MAX_ROW`].
     pub(crate) fn fact(
         &self,
         least: u64,

@@ -9,66 +9,66 @@ use crate::stream::Calls;
 pub(crate) struct PeriodStretches {
     /// The latest items, as many as the longest period, newest first.
     last: VecDeque<u128>,
-    /// The state of each period, from 1 on.
+    /// The stretch of each period, from 1 on.
     periods: Vec<PeriodStretch>,
-    seen: u64,
+    items: u64,
 }
 
 #[derive(Clone, Copy, Default)]
 struct PeriodStretch {
     /// The number of consecutive items that equal the item one period earlier.
-    again: u64,
-    /// The place of the first of these items, where the second copy begins.
+    equal: u64,
+    /// The position of the first of these items, at which the second copy begins.
     second: Calls,
 }
 
 impl PeriodStretches {
-    /// Returns an empty stretch for periods from 1 to `longest`.
+    /// Returns empty stretches for the periods from 1 to `longest`.
     pub(crate) fn new(longest: u64) -> Self {
         let longest = usize::try_from(longest).unwrap_or(0);
         Self {
             last: VecDeque::with_capacity(longest),
             periods: vec![PeriodStretch::default(); longest],
-            seen: 0,
+            items: 0,
         }
     }
 
-    /// Adds the next item, by its hash and its place.
+    /// Adds the next item: its hash and its position.
     pub(crate) fn push(&mut self, hash: u128, place: Calls) {
         for (period, repeating) in self.periods.iter_mut().enumerate() {
             match self.last.get(period) == Some(&hash) {
-                true if repeating.again == 0 => {
+                true if repeating.equal == 0 => {
                     *repeating = PeriodStretch {
-                        again: 1,
+                        equal: 1,
                         second: place,
                     }
                 }
-                true => repeating.again += 1,
-                false => repeating.again = 0,
+                true => repeating.equal += 1,
+                false => repeating.equal = 0,
             }
         }
         if self.last.len() == self.periods.len() {
             self.last.pop_back();
         }
         self.last.push_front(hash);
-        self.seen += 1;
+        self.items += 1;
     }
 
-    /// Returns the length of the stretch with a period, its first copy included. 0 if there were fewer items than the
+    /// Returns the length of the stretch with a period, including the first copy. 0 if there are fewer items than the
     /// period.
     pub(crate) fn length(&self, period: u64) -> u64 {
         match self.find_period(period) {
-            Some(repeating) if self.seen >= period => repeating.again + period,
+            Some(repeating) if self.items >= period => repeating.equal + period,
             _ => 0,
         }
     }
 
-    /// Returns the number of whole copies of a period, as a bound.
+    /// Returns the number of complete copies in the stretch with this period, as a bound.
     pub(crate) fn copies(&self, period: u64) -> i64 {
         number(self.length(period) / period.max(1))
     }
 
-    /// Returns the place at which the second copy of the stretch with this period begins.
+    /// Returns the position at which the second copy of the stretch with this period begins.
     pub(crate) fn second(&self, period: u64) -> Calls {
         self.find_period(period)
             .map_or(Calls(0), |repeating| repeating.second)
@@ -78,7 +78,7 @@ impl PeriodStretches {
     pub(crate) fn clear(&mut self) {
         self.last.clear();
         self.periods.fill(PeriodStretch::default());
-        self.seen = 0;
+        self.items = 0;
     }
 
     fn find_period(&self, period: u64) -> Option<&PeriodStretch> {

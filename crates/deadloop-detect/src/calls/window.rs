@@ -1,4 +1,4 @@
-//! [`CallWindow`]: the latest items of a run, with their counts. [`WindowCounter`] counts calls in a window.
+//! [`CallWindow`]: the latest items of a run. [`WindowCounter`]: a counter in a window.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,12 +8,12 @@ use crate::settings::param::Param;
 use crate::settings::params::Params;
 use crate::stream::{Calls, Kind, Units};
 
-/// The longest window that a setting may require.
+/// The maximum length of a window, in items.
 pub(crate) const WINDOW: i64 = 1000;
 
 pub(super) const WITH_RESULT: &str = "with_result";
 
-/// Returns the parameter for whether results are compared too.
+/// Returns the parameter `with_result`: whether results are compared, too.
 pub(crate) const fn with_result(default: bool) -> Param {
     Param::flag(WITH_RESULT, default)
         .doc("true: a call and its result are compared; false: the call alone")
@@ -28,7 +28,7 @@ pub(crate) const fn window(default: i64, unit: &'static str, doc: &'static str) 
         .doc(doc)
 }
 
-/// The latest items of a run, by their hashes, each with its place.
+/// The hashes and positions of the latest items of a run.
 #[derive(Clone)]
 struct CallWindow {
     size: usize,
@@ -68,23 +68,23 @@ impl CallWindow {
         (self.last.len() == self.size).then(|| number(self.counts.len() as u64))
     }
 
-    /// Returns whether an item of the older half occurs in the newer one, and the newest item, which occurs `count` times,
-    /// is not new.
-    fn returns(&self, count: u64) -> bool {
+    /// Returns whether an item of the older half occurs in the newer half, and the newest item is not new. `count` is
+    /// the number of occurrences of the newest item.
+    fn has_returns(&self, count: u64) -> bool {
         let mut all = self.last.iter().map(|(hash, _)| hash);
         let older: HashSet<&u128> = all.by_ref().take(self.size / 2).collect();
         count > 1 && all.any(|hash| older.contains(hash))
     }
 
-    /// Returns the place of the second occurrence of the newest item.
+    /// Returns the position of the second occurrence of the newest item.
     fn second(&self) -> Option<Units> {
         let (newest, _) = self.last.back()?;
         let mut equal = self.last.iter().filter(|(hash, _)| hash == newest);
         equal.nth(1).map(|(_, place)| *place)
     }
 
-    /// Returns the place of the first repeated item.
-    fn first_again(&self) -> Option<Units> {
+    /// Returns the position of the first repeated item.
+    fn first_repeated(&self) -> Option<Units> {
         let mut seen = HashSet::new();
         let mut all = self.last.iter();
         all.find(|(hash, _)| !seen.insert(*hash))
@@ -106,10 +106,10 @@ pub(crate) struct WindowCounter {
     threshold: &'static str,
     /// The value of the threshold in the loosest setting.
     loosest: i64,
-    /// Whether a window counts only if an item of its older half occurs in the newer one, and its newest item is not new.
+    /// Whether a window counts only if items of its older half recur (see [`CallWindow::has_returns`]).
     returning: bool,
     window: CallWindow,
-    told: LastReport,
+    last_report: LastReport,
 }
 
 /// The measure of a window.
@@ -122,8 +122,8 @@ pub(crate) enum WindowMeasure {
 }
 
 impl WindowCounter {
-    /// Returns a counter. `threshold` bounds the measure: the minimum number of occurrences of the newest item, or the
-    /// maximum number of distinct items.
+    /// Returns a counter of this measure. `threshold` is the minimum of [`Newest`](WindowMeasure::Newest), or the
+    /// maximum of [`Distinct`](WindowMeasure::Distinct).
     pub(crate) fn new(params: &Params, measure: WindowMeasure, threshold: &Param) -> Self {
         Self {
             measure,
@@ -131,11 +131,11 @@ impl WindowCounter {
             loosest: params.int(threshold.name),
             returning: false,
             window: CallWindow::new(params.count(LENGTH)),
-            told: LastReport::default(),
+            last_report: LastReport::default(),
         }
     }
 
-    /// Returns the counter with the parameter for whether only windows count in which items return.
+    /// Sets whether a window counts only if items of its older half recur.
     pub(crate) fn returning(self, returning: bool) -> Self {
         Self { returning, ..self }
     }
@@ -152,18 +152,18 @@ impl ItemCounter for WindowCounter {
             ),
             WindowMeasure::Distinct => {
                 let wanted = distinct <= self.loosest;
-                let circles = wanted && (!self.returning || self.window.returns(count));
+                let circles = wanted && (!self.returning || self.window.has_returns(count));
                 (distinct, circles)
             }
         };
-        if !self.told.is_news(value, wanted) {
+        if !self.last_report.is_news(value, wanted) {
             return None;
         }
         let (what, onset, copies) = match self.measure {
             WindowMeasure::Newest => ((Kind::Interleaved, "count"), self.window.second(), count),
             WindowMeasure::Distinct => {
                 let what = (Kind::AperiodicStagnation, "distinct");
-                (what, self.window.first_again(), 0)
+                (what, self.window.first_repeated(), 0)
             }
         };
         let repeat = CallRepetition {
@@ -177,6 +177,6 @@ impl ItemCounter for WindowCounter {
 
     fn clear(&mut self) {
         self.window.clear();
-        self.told = LastReport::default();
+        self.last_report = LastReport::default();
     }
 }

@@ -1,7 +1,7 @@
-//! `detector!`: an entry of the registry with its folder of data.
+//! `detector!`: declares an entry of the registry.
 
-/// Declares the registry entry of a detector. `detectors/NAME` has its data: `exactly.md`, `presets.toml`, `grid.toml`
-/// and `examples.txt`. More fields of [`Detector`](crate::harness::Detector) may follow `measure`.
+/// Declares the registry entry of a detector, with the files of `detectors/NAME`: `exactly.md`, `presets.toml`,
+/// `grid.toml` and `examples.txt`. Other fields of [`Detector`](crate::harness::Detector) may follow `measure`.
 macro_rules! detector {
     (
         $entry:ident = $name:literal, version $version:literal, $about:literal,
@@ -26,7 +26,7 @@ macro_rules! detector {
     };
 }
 
-/// Embeds a file of a detector's folder.
+/// Embeds a file of the folder of a detector.
 macro_rules! data {
     ($name:literal, $file:literal) => {
         include_str!(concat!(

@@ -14,16 +14,16 @@
 
 use crate::stream::{Arguments, Event, TextChannel};
 
-/// A stream that shows the behaviour of a detector or of a parameter. The defaults alarm on [`FIRES`](Self::FIRES) and
-/// not on [`QUIET`](Self::QUIET). Any other example has the name of the parameter that it shows: without that parameter,
-/// the settings of the example alarm elsewhere or not at all.
+/// A stream that demonstrates a detector or a parameter. The defaults alarm on [`FIRES`](Self::FIRES) and not on
+/// [`QUIET`](Self::QUIET). Any other example has the name of a parameter. Without this parameter, its settings alarm
+/// elsewhere or not at all.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The name of the example.
     pub name: &'static str,
     /// The settings of the example, as fields of a TOML table. Empty for the defaults.
     pub params: &'static str,
-    /// The lines of the example, as shown.
+    /// The lines of the example.
     pub lines: &'static str,
 }
 
@@ -67,19 +67,19 @@ impl Example {
 
 fn event(line: &'static str) -> Option<Event<'static>> {
     let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let (id, told) = match rest.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
-        Some((id, told)) => (Some(id), told),
+    let (id, content) = match rest.strip_prefix('#').and_then(|rest| rest.split_once(' ')) {
+        Some((id, content)) => (Some(id), content),
         None => (None, rest),
     };
     let text = |channel| {
         Some(Event::Text(
             channel,
-            told.strip_prefix('"')?.strip_suffix('"')?,
+            content.strip_prefix('"')?.strip_suffix('"')?,
         ))
     };
     let result = |error| Event::Result {
         id,
-        content: told,
+        content,
         error,
         cut: None,
     };
@@ -88,7 +88,7 @@ fn event(line: &'static str) -> Option<Event<'static>> {
         "think" => text(TextChannel::Reasoning)?,
         "break" => Event::Text(TextChannel::Answer, "\n"),
         "call" => {
-            let (name, arguments) = told.split_once(' ').unwrap_or((told, ""));
+            let (name, arguments) = content.split_once(' ').unwrap_or((content, ""));
             Event::Call {
                 id,
                 name,
@@ -97,10 +97,10 @@ fn event(line: &'static str) -> Option<Event<'static>> {
         }
         "result" => result(None),
         "error" => result(Some(true)),
-        "user" => Event::User(told),
+        "user" => Event::User(content),
         "turn" => Event::Turn { agent: None },
-        "silence" => Event::Silence(told.parse().ok()?),
-        "finish" => Event::Finish((!told.is_empty()).then_some(told)),
+        "silence" => Event::Silence(content.parse().ok()?),
+        "finish" => Event::Finish((!content.is_empty()).then_some(content)),
         "closed" => Event::Closed,
         _ => return None,
     })

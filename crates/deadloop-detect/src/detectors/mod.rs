@@ -1,6 +1,8 @@
-//! The registry of detectors. To add a detector, add a folder beside this file, and `mod x;` and `&x::ENTRY` here. A
-//! hyphen in a detector's name is an underscore in the module's name. Settings, help, listings, docs, the search of
-//! `tune` and the laws in `tests/` follow from the registry.
+//! The registry of detectors.
+//!
+//! To add a detector, add a folder beside this file, and `mod x;` and `&x::ENTRY` here. A hyphen in the name of a
+//! detector is an underscore in the name of its module. Settings, help, listings, docs, the search of `tune` and the
+//! tests read the registry.
 
 use std::ops::Deref;
 
@@ -67,23 +69,21 @@ pub static DETECTORS: &[&Detector] = &[
 /// A detector: its description, its measurement and its checks.
 #[derive(Debug)]
 pub struct Detector {
-    /// The name, the parameters and the presets. A detector dereferences to this [`Spec`].
+    /// The description, to which a detector dereferences.
     pub spec: Spec,
-    /// Former parameters without any effect. Settings that name them are accepted for one more version.
+    /// Removed parameters. Settings may name them for one more version, without any effect.
     pub gone: &'static [&'static str],
-    /// The default grid, as TOML. `tune` searches it if no grid is named. For a program, the grid is an example.
+    /// The grid, as TOML, that `tune` searches by default. For a program, an example of a grid.
     pub grid: &'static str,
-    /// The response to an alarm, for a setting without a response.
+    /// The default response to alarms.
     pub response: Response,
-    /// Streams that show the detector's behaviour, as text, parsed by [`examples`](Self::examples). Empty for a
-    /// program.
+    /// Examples of streams, as text. Read them with [`examples`](Self::examples). Empty for a program.
     pub examples: &'static str,
-    /// Returns the checks that can never fire although others can, each as a parameter and a reason.
+    /// Finds the checks that can never fire, although others can: for each, a parameter and a reason.
     pub dead: fn(&Params) -> Vec<Refusal>,
-    /// The kinds of faults on which the detector should alarm. An alarm on any other fault is wrong. Empty for a
-    /// detector of loops.
-    pub notices: &'static [Fault],
-    /// The measurement, for checked parameters.
+    /// The kinds of faults that the detector should report. Empty for a detector of loops.
+    pub faults: &'static [Fault],
+    /// The measurement.
     pub measure: Measurement,
 }
 
@@ -98,31 +98,30 @@ impl Deref for Detector {
 /// The measurement of a detector.
 #[derive(Clone, Copy, Debug)]
 pub enum Measurement {
-    /// Meters that read the text of a channel, made by a recipe. The structural parameters decide what is measured. A
-    /// meter may omit values that neither these thresholds nor stricter ones accept.
+    /// Meters of the text of a channel. They may omit facts that neither the given thresholds nor stricter ones accept.
     Text(fn(&Params) -> Recipe),
-    /// Meters that read the events of a whole run, made by a recipe. Positions are in the channel.
+    /// Meters of the events of a run. Positions are in the channel.
     Run(Channel, fn(&Params) -> Recipe),
-    /// An external program that reads whole transcripts. It can be replayed but cannot watch a live stream
-    /// ([`Guard::new`](crate::Guard::new) rejects it).
+    /// An external program that reads complete transcripts. It cannot run live: [`Guard::new`](crate::Guard::new)
+    /// rejects it.
     Program(fn(&Params) -> Program),
 }
 
-/// An external detector: its command and its limits. The replay runs the program, not this crate.
+/// An external detector: its command and its limits. A replay runs the program, not this crate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The table that the program gets when it starts.
+    /// The table that is passed to the program at its start.
     pub params: Value,
     /// The time limit for one transcript, in milliseconds.
     pub timeout_ms: u64,
-    /// The maximum number of transcripts of a run on which the program may fail.
+    /// The maximum number of transcripts of a replay on which the program may fail.
     pub max_errors: u64,
 }
 
 impl Detector {
-    /// Returns an entry with defaults: no dead checks, no faults, and stop as the response.
+    /// Returns an entry with default fields.
     pub(crate) const fn with_measure(measure: Measurement) -> Self {
         Self {
             spec: Spec::PLAIN,
@@ -131,13 +130,13 @@ impl Detector {
             response: Response::Stop,
             examples: "",
             dead: |_| Vec::new(),
-            notices: &[],
+            faults: &[],
             measure,
         }
     }
 }
 
-/// The reason why a combination of allowed parameters is rejected.
+/// The rejection of a combination of allowed values.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Error)]
 #[error("{param}: {reason}")]
 pub struct Refusal {
@@ -148,7 +147,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns a refusal of a parameter's value.
+    /// Returns a refusal as an error.
     ///
     /// # Errors
     /// Always.
@@ -164,8 +163,8 @@ impl Detector {
         DETECTORS.iter().copied().find(|d| d.name == name)
     }
 
-    /// Returns the examples: one on which the defaults alarm, one on which they do not, and those of some parameters.
-    /// `examples.txt` beside the registry has those of parameters that several detectors have.
+    /// Returns the examples: one on which the defaults alarm, one on which they do not, and some of parameters.
+    /// `examples.txt` beside this file has the examples of shared parameters.
     pub fn examples(&self) -> impl Iterator<Item = Example> {
         let own = || Example::all(self.examples);
         let shared = Example::all(include_str!("examples.txt")).filter(move |example| {
@@ -175,7 +174,7 @@ impl Detector {
         own().chain(shared)
     }
 
-    /// Returns the channels in which the detector alarms, for a setting without a channel.
+    /// Returns the default channels.
     pub fn channels(&'static self) -> &'static [Channel] {
         match &self.measure {
             Measurement::Text(_) | Measurement::Program(_) => &Channel::TEXT,
@@ -183,16 +182,16 @@ impl Detector {
         }
     }
 
-    /// Returns the channels that a setting may name.
-    pub fn may_read(&'static self) -> &'static [Channel] {
+    /// Returns the channels that a setting may select.
+    pub fn all_channels(&'static self) -> &'static [Channel] {
         match &self.measure {
-            Measurement::Text(_) => &Channel::LANES,
+            Measurement::Text(_) => &Channel::ALL_TEXT,
             Measurement::Run(channel, _) => std::slice::from_ref(channel),
             Measurement::Program(_) => &Channel::ALL,
         }
     }
 
-    /// Returns whether the detector reads the text of a channel, not the events of a run.
+    /// Returns whether the detector reads the text of a channel.
     pub fn reads_text(&self) -> bool {
         matches!(self.measure, Measurement::Text(_))
     }

@@ -1,6 +1,6 @@
-//! [`Alarm`]: a dead loop that a live guard found.
+//! [`Alarm`]: a dead loop that a live guard detected.
 //!
-//! It has all facts for a log and for the user. The words of its messages are in `messages.txt`.
+//! The texts of its messages are in `messages.txt`.
 
 use std::borrow::Cow;
 
@@ -15,34 +15,34 @@ use crate::stream::Fault;
 use crate::stream::{Calls, Channel, ChannelLengths, Kind, Turns, Unit, Units};
 use crate::text::script::is_wide;
 
-/// A dead loop that was found in a live stream.
+/// A dead loop that a guard detected in a live stream.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Alarm {
     /// The detector that fired.
     pub detector: &'static str,
-    /// The guard's member that fired, counted from 0.
+    /// The index of the member that fired, from 0.
     pub member: usize,
-    /// The response to the alarm. The caller carries it out, not the guard.
+    /// The configured response. The caller carries it out, not the guard.
     pub response: Response,
-    /// The channel in which it fired. All positions are in this channel, in its unit.
+    /// The channel in which the detector fired. All positions are in this channel, in its unit.
     pub channel: Channel,
     /// The kind of the loop.
     pub kind: Kind,
     /// The check that fired.
     pub check: &'static str,
-    /// The thresholds that were met, in the order of the detector's parameters. After them, the conditions of
-    /// structural parameters ([`StructuralCondition`](crate::harness::StructuralCondition)).
+    /// The thresholds that were met, in the order of the detector's parameters, then the conditions of structural
+    /// parameters ([`StructuralCondition`](crate::harness::StructuralCondition)).
     pub thresholds: Vec<MetThreshold>,
-    /// The length after which a detector that reads unit by unit fires.
+    /// The length of the channel after which the detector fires, if it reads unit by unit.
     pub exact: Units,
-    /// The end of the event with the last of these units, at which this alarm was raised.
+    /// The length of the channel after the event that raised the alarm. At least `exact`.
     pub delivered: Units,
-    /// The beginning of the second copy, as far as the detector found it.
+    /// The start of the second copy, as far as the detector found it.
     pub onset: Units,
     /// The length of one copy.
     pub period: Units,
-    /// The number of whole copies in a row, the first included.
+    /// The number of consecutive complete copies, including the first.
     pub copies: u64,
     /// The repeated unit, cut to 80 chars.
     pub unit: String,
@@ -82,7 +82,7 @@ impl Lang {
         }
     }
 
-    /// Returns the text with a name in this language. Empty if there is none.
+    /// Returns the text of `messages.txt` with this name, in this language. Empty if there is none.
     fn text(self, name: &str) -> &'static str {
         let mut lines = include_str!("messages.txt").lines();
         let cells = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix('|'));
@@ -95,7 +95,7 @@ impl Lang {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetThreshold {
-    /// The parameter, and the place in it: `min_copies`, `rules[0].min_copies`.
+    /// The path of the parameter: `min_copies`, `rules[0].min_copies`.
     pub param: Cow<'static, str>,
     /// The value in the setting.
     pub value: Value,
@@ -120,7 +120,7 @@ impl Alarm {
             check: fact.check,
             thresholds: met_thresholds(member, &fact),
             exact: fact.position(fact.at),
-            // Facts of runs have their own positions. An alarm before a turn does not count that turn.
+            // Facts of runs hold their own positions. An alarm before a turn does not count the turn.
             delivered: match place {
                 Some(_) => fact.position(fact.at),
                 None => seen.units(channel),
@@ -136,8 +136,8 @@ impl Alarm {
         }
     }
 
-    /// Returns one line for a log: the kind, the place, the pattern, the check and the thresholds. The unit is escaped,
-    /// so that it stays one line.
+    /// Returns one line for a log: the kind, the position, the unit, the check and the thresholds. The unit is escaped
+    /// to stay on the line.
     pub fn log_line(&self) -> String {
         let met: Vec<String> = self
             .thresholds
@@ -167,7 +167,7 @@ impl Alarm {
         )
     }
 
-    /// Returns the size of the repetition, as far as the detector counts copies: `7 copies of 36 chars`.
+    /// Returns the extent of the repetition, if the detector counts copies: `7 copies of 36 chars`.
     pub fn what(&self) -> String {
         match (self.period.count(), self.period.unit()) {
             (0, _) => "no exact copies".into(),
@@ -177,25 +177,24 @@ impl Alarm {
         }
     }
 
-    /// Returns the text that the model gets as the result of a refused call, in the language of the alarm.
+    /// Returns the result of a refused call for the model, in the language of the alarm.
     pub fn refusal(&self) -> String {
         self.message("refusal")
     }
 
-    /// Returns a sentence for the person who waits for the answer, in the language of the alarm. It does not mention
-    /// what happens next (another attempt, or none), which depends on the product. For other languages, build a
-    /// sentence from `kind` and `channel`.
+    /// Returns a sentence for the end user, in the language of the alarm. It does not mention a next attempt, which
+    /// depends on the product. For other languages, build a sentence from `kind` and `channel`.
     pub fn user_message(&self) -> String {
         self.message(match self.kind {
             Kind::Fault(_) => "damage",
-            // A run that meets a limit need not loop.
+            // A run may reach a limit without looping.
             Kind::Iterations if self.response == Response::Warn => "near",
             Kind::Iterations | Kind::Budget => "limit",
             _ => "loop",
         })
     }
 
-    /// Returns the message with a name, filled in.
+    /// Returns the message with this name, with its placeholders filled in.
     fn message(&self, name: &str) -> String {
         let doing = match self.kind {
             Kind::Fault(fault) if fault != Fault::Stall => "fault",
@@ -221,8 +220,7 @@ impl Alarm {
     }
 }
 
-/// Returns the thresholds that bounded this fact. Thresholds without a bound, and those that accept everything, are
-/// left out.
+/// Returns the thresholds that a fact met. Thresholds without a bound, or that accept everything, are left out.
 fn met_thresholds(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
     let met = |(param, threshold): (&'static Param, Threshold)| {
         let bound = fact.bounds.get(param.name);

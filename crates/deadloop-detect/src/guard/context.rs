@@ -1,10 +1,10 @@
-//! The context budget of a live run.
+//! [`Context`]: the context budget of a live run.
 //!
-//! It reports when the prompt no longer fits, and which messages to keep.
+//! It reports when the prompt no longer fits the model's window, and which messages to keep.
 //!
-//! The caller owns the conversation, and this module counts its tokens. Pass every message to [`Context::push`]. Before
-//! a request to the model, [`Context::before_turn`] returns whether the prompt can be sent. The module has no clock and
-//! calls no model: when a caller has summarised old messages, it reports the summary's length with [`Context::fold`].
+//! The caller owns the conversation, and passes the tokens of each message to [`Context::push`]. Before a request to
+//! the model, [`Context::before_turn`] returns whether the prompt can be sent. After summarising old messages, the
+//! caller passes the tokens of the summary to [`Context::fold`].
 //!
 //! `deadloop budget` runs the same code on recorded runs, so a setting has the same effect there and live.
 
@@ -17,13 +17,13 @@ use crate::text::script::is_unspaced;
 pub struct ContextBudget {
     /// The model's window, in tokens.
     pub window: u64,
-    /// The share of the window (without the tools' definitions) above which the conversation is to be shortened.
+    /// The share of the window, without the definitions of tools, above which the conversation is shortened.
     pub threshold: f64,
     /// The share that is kept free for the answer. A longer prompt is an overflow.
     pub reserve: f64,
-    /// The tokens of the tools' definitions, with which every prompt begins.
+    /// The tokens of the definitions of tools, which are part of every prompt.
     pub tools: u64,
-    /// The share that the newest messages, which are kept unchanged, may take.
+    /// The maximum share of the newest messages, which are kept unchanged.
     pub keep: f64,
     /// The maximum share of a summary. 0 drops old messages without a summary.
     pub summary: f64,
@@ -42,25 +42,25 @@ impl Default for ContextBudget {
     }
 }
 
-/// The step to take before the next request to the model. `tokens` counts the prompt.
+/// The status of the prompt before a request to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum PromptStatus {
     /// The prompt fits and can be sent.
-    Enough {
+    Fits {
         /// The tokens of the prompt.
         tokens: u64,
     },
     /// The prompt is above the threshold. Summarise all but the newest `keep` messages, call [`Context::fold`], and
     /// then [`Context::before_turn`] again.
-    Tight {
+    Long {
         /// The tokens of the prompt.
         tokens: u64,
-        /// The number of the newest messages, which stay.
+        /// The number of newest messages to keep.
         keep: usize,
-        /// The maximum number of tokens that the summary may have.
+        /// The maximum number of tokens of the summary.
         summary: u64,
     },
-    /// The prompt leaves no room for an answer although old messages were folded. The run cannot continue.
+    /// The prompt leaves no room for an answer, although old messages were folded. The run cannot continue.
     Overflow {
         /// The tokens of the prompt.
         tokens: u64,
@@ -109,8 +109,8 @@ impl Context {
         all.into_iter().fold(self.budget.tools, u64::saturating_add)
     }
 
-    /// Returns the step to take before the next request to the model.
-    pub fn before_turn(&mut self) -> Room {
+    /// Returns whether the prompt can be sent, before a request to the model.
+    pub fn before_turn(&mut self) -> PromptStatus {
         let tokens = self.tokens();
         let room = self.budget.window.saturating_sub(self.budget.tools);
         if !self.folded
@@ -118,7 +118,7 @@ impl Context {
             && let Some((keep, gone)) = self.split_old()
         {
             let summary = tokens_of(self.budget.window, self.budget.summary, f64::ceil).min(gone);
-            return Room::Tight {
+            return PromptStatus::Long {
                 tokens,
                 keep,
                 summary,
@@ -126,13 +126,13 @@ impl Context {
         }
         self.folded = false;
         if tokens > tokens_of(self.budget.window, 1.0 - self.budget.reserve, f64::floor) {
-            Room::Overflow { tokens }
+            PromptStatus::Overflow { tokens }
         } else {
-            Room::Enough { tokens }
+            PromptStatus::Fits { tokens }
         }
     }
 
-    /// Replaces the summary so far, and all but the newest `keep` messages, by a summary of `summary` tokens.
+    /// Replaces the current summary, and all but the newest `keep` messages, by a summary of `summary` tokens.
     pub fn fold(&mut self, keep: usize, summary: u64) {
         while self.messages.len() > keep {
             let gone = self.messages.pop_front().unwrap_or(0);
@@ -142,8 +142,8 @@ impl Context {
         self.folded = true;
     }
 
-    /// Returns the number of the newest messages that stay, and the tokens of the rest. `None` if all messages may
-    /// stay.
+    /// Returns the number of newest messages to keep, and the tokens of the older ones. `None` if all messages can be
+    /// kept.
     fn split_old(&self) -> Option<(usize, u64)> {
         let most = tokens_of(self.budget.window, self.budget.keep, f64::floor);
         let all = self.tokens.saturating_add(self.summary);
@@ -192,13 +192,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_old_becomes_a_summary_and_the_newest_stays() {
+    fn old_messages_are_summarised_and_the_newest_kept() {
         let mut context = small();
         context.push_fixed(10);
         for tokens in [30, 20, 15, 10] {
             context.push(tokens);
         }
-        let tight = Room::Tight {
+        let tight = PromptStatus::Long {
             tokens: 85,
             keep: 2,
             summary: 10,
@@ -206,33 +206,33 @@ mod tests {
         assert_eq!(context.before_turn(), tight);
         assert_eq!(context.before_turn(), tight, "until it is done");
         context.fold(2, 8);
-        assert_eq!(context.before_turn(), Room::Enough { tokens: 43 });
+        assert_eq!(context.before_turn(), PromptStatus::Fits { tokens: 43 });
         context.push(1000);
         assert_eq!(
             context.before_turn(),
-            Room::Tight {
+            PromptStatus::Long {
                 tokens: 1043,
                 keep: 0,
                 summary: 10
             }
         );
         context.fold(0, 10);
-        assert_eq!(context.before_turn(), Room::Enough { tokens: 20 });
+        assert_eq!(context.before_turn(), PromptStatus::Fits { tokens: 20 });
     }
 
     #[test]
-    fn what_cannot_be_folded_is_an_overflow() {
+    fn a_prompt_that_cannot_be_folded_is_an_overflow() {
         let mut context = small();
         context.push_fixed(95);
-        assert_eq!(context.before_turn(), Room::Overflow { tokens: 95 });
+        assert_eq!(context.before_turn(), PromptStatus::Overflow { tokens: 95 });
         context.push(5);
         assert_eq!(
             context.before_turn(),
-            Room::Overflow { tokens: 100 },
+            PromptStatus::Overflow { tokens: 100 },
             "the newest stays"
         );
         assert_eq!(estimated_tokens("日本語です"), 3);
         context.push(u64::MAX);
-        assert!(matches!(context.before_turn(), Room::Tight { .. }));
+        assert!(matches!(context.before_turn(), PromptStatus::Long { .. }));
     }
 }

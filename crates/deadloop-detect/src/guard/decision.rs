@@ -1,27 +1,25 @@
-//! [`Decision`]: a guard's verdict on an event. [`PushResult`]: a decision with its warnings.
+//! [`Decision`]: a guard's decision about an event. [`PushResult`]: a decision with warnings.
 
 use crate::guard::alarm::Alarm;
 use crate::guard::response::Response;
 
-/// A guard's verdict on the event that was pushed.
+/// A guard's decision about a pushed event.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use = "a guard does nothing itself: whoever pushes has to refuse or to stop"]
 pub enum Decision {
-    /// The stream goes on.
+    /// The stream continues.
     #[default]
     Continue,
-    /// The call must not be run, and the stream goes on. The caller reports the refusal to the model. For text of
-    /// arguments, the refused call is the one that is being written. Other events have no call to refuse: the alarm is
-    /// reported, without further effect.
+    /// The call must not run, and the stream continues. The caller reports the refusal to the model. For a piece of
+    /// arguments, the call that it belongs to is refused. For other events, the alarm has no further effect.
     Refuse(Alarm),
-    /// The stream is over: no more text may be read or shown, and no call may run.
+    /// The stream is stopped: no more text may be read or shown, and no call may run.
     Stop(Alarm),
 }
 
-/// The result of one push: a decision, and the alarms without a decision.
+/// The result of a push: the decision, and the alarms that do not decide.
 ///
-/// Both come in one value, so that callers cannot forget the warnings. Without an alarm it is empty and allocates
-/// nothing.
+/// Without an alarm, nothing is allocated.
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, PushResult, Settings, TextChannel};
@@ -53,8 +51,8 @@ impl PushResult {
         self.decision.into_alarm()
     }
 
-    /// Returns the first alarm that stops or refuses, in the order of moments. A replay records this alarm. The
-    /// decision may have another one, since a stop overrides a refusal in the same event.
+    /// Returns the first alarm of the event that stops or refuses. A replay records this alarm. The decision may hold a
+    /// later one, since a stop overrides a refusal.
     pub fn first(&self) -> Option<&Alarm> {
         let refused = |alarm: &&Alarm| alarm.response.level() == Response::Stop;
         self.warnings.iter().find(refused).or(self.alarm())
@@ -78,7 +76,7 @@ impl Decision {
         }
     }
 
-    /// Returns whether the stream is over.
+    /// Returns whether the stream is stopped.
     pub fn stops(&self) -> bool {
         matches!(self, Self::Stop(_))
     }

@@ -1,6 +1,6 @@
-//! [`Feed`]: a kind of event that a client may or may not supply.
+//! [`Feed`]: the kinds of events that a client can supply.
 //!
-//! [`Setting::blind`] returns the members of a setting that can never fire, because events are missing.
+//! [`Setting::blind`] returns the members of a setting that can never fire without some of them.
 
 use std::fmt;
 
@@ -10,14 +10,14 @@ use crate::settings::setting::{Member, Setting};
 use crate::stream::{Channel, Event, EventPlaces, TextChannel};
 
 crate::words! {
-    /// A kind of event that a guard can be fed.
+    /// The kinds of events that a guard can be fed.
     #[non_exhaustive]
     pub enum Feed {
         /// Text of the thinking.
         Reasoning = "reasoning",
         /// Text of the answer.
         Answer = "answer",
-        /// Text of calls' arguments. Calls also contain such text.
+        /// Text of arguments. Calls also contain it.
         Arguments = "arguments",
         /// Calls of tools.
         Calls = "calls",
@@ -64,8 +64,8 @@ impl Feeds {
     pub const NONE: Self = Self(0);
     /// All kinds: an agent run, with a clock.
     pub const ALL: Self = Self((1 << Feed::ALL.len()) - 1);
-    /// The kinds in a model server's response, read with a clock: text, calls and the end. Tool results and turns come
-    /// from the client.
+    /// The kinds of events in a response of a model server, with a clock: text, calls, silence and the end. Results and
+    /// turns come from the client.
     pub const RESPONSE: Self = Self::NONE
         .with(Feed::Reasoning)
         .with(Feed::Answer)
@@ -103,7 +103,7 @@ impl FromIterator<Feed> for Feeds {
     }
 }
 
-/// A member of a setting that can never fire, because the events that it needs are never fed.
+/// A member of a setting that can never fire, because needed events are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlindMember {
     /// The index of the member, counted from 0.
@@ -123,9 +123,9 @@ impl fmt::Display for BlindMember {
 }
 
 impl Setting {
-    /// Returns the members that can never fire if only `feeds` come. Programs are left out, because no live stream
-    /// waits for one. A member that reads arguments is left out if an equal member reads other text that comes, since
-    /// without calls there are no arguments to miss.
+    /// Returns the members that can never fire if only `feeds` are supplied. Programs are left out, since they do not
+    /// run live. A member that reads arguments is left out if an equal member reads other supplied text: without calls,
+    /// no arguments are missed.
     ///
     /// ```
     /// use deadloop_detect::{Feeds, Settings};
@@ -158,7 +158,7 @@ impl Setting {
 }
 
 impl Member {
-    /// Returns the kinds that this member misses if only `feeds` come. `None` if it can fire.
+    /// Returns the needed kinds that are not in `feeds`. `None` if the member can fire.
     fn missing_feeds(&self, feeds: Feeds) -> Option<Vec<Feed>> {
         if self.program().is_some() {
             return None;
@@ -184,7 +184,7 @@ impl Member {
             .filter(|feed| !feeds.has(*feed))
             .collect();
         Some(if missing.is_empty() {
-            // Any one of the example's feeds would suffice.
+            // Any kind of the example would suffice.
             detector
                 .example()
                 .filter(|feed| !feeds.has(*feed))
@@ -197,10 +197,9 @@ impl Member {
 
 impl Detector {
     /// Returns the kinds of events without which the detector never fires. For a text detector these are its channels,
-    /// any one of which suffices. For a run detector they are those without which its own example raises no alarm.
+    /// any one of which suffices. For a run detector, these are the kinds without which its example raises no alarm.
     ///
-    /// The kinds are measured on each detector's example, not declared, so they cannot be forgotten and cannot differ
-    /// from the code.
+    /// The kinds are not declared, but measured on the example, so that they always agree with the code.
     pub fn needs(&'static self) -> Feeds {
         match self.measure {
             Measurement::Text(_) => [Feed::Reasoning, Feed::Answer].into_iter().collect(),
@@ -212,20 +211,20 @@ impl Detector {
         }
     }
 
-    /// Returns the kinds of events in the detector's example of a run.
+    /// Returns the kinds of events in the detector's example.
     fn example(&self) -> impl Iterator<Item = Feed> {
         let all: Feeds = self.stream().iter().filter_map(Feed::from_event).collect();
         all.iter()
     }
 
-    /// Returns the events of the example that fires.
+    /// Returns the events of the example on which the defaults alarm.
     fn stream(&self) -> Vec<Event<'static>> {
         let mut all = self.examples().filter(|e| e.name == Example::FIRES);
         let events = all.find_map(|example| example.events());
         events.unwrap_or_default()
     }
 
-    /// Returns whether the defaults fire on the example of a run if only `feeds` come.
+    /// Returns whether the defaults fire on the example if only `feeds` are supplied.
     fn fires_with(&'static self, feeds: Feeds) -> bool {
         let member = Member::new(self, Params::defaults(self.params));
         let Measurement::Run(channel, _) = self.measure else {

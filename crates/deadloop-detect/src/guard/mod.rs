@@ -1,7 +1,7 @@
 //! [`Guard`]: the live detector. [`Guards`]: the guards of a settings file.
 //!
-//! Push each arriving event to a [`Guard`], which returns a [`Decision`]. A server keeps one [`Guards`] and takes a
-//! fresh guard for each request.
+//! Push each event to a [`Guard`], which returns a [`Decision`]. A server keeps one [`Guards`], and takes a new guard
+//! for each request.
 
 pub(crate) mod alarm;
 pub(crate) mod context;
@@ -20,7 +20,7 @@ use crate::settings::setting::{Member, NotLive, Setting};
 use crate::settings::{ModelTask, Settings};
 use crate::stream::{Channel, ChannelLengths, Chars, Event, EventPlace, TextChannel};
 
-/// The guards of a settings file, compiled once. It is `Send` and `Sync`, so one serves the whole program.
+/// The compiled guards of a settings file. It is `Send` and `Sync`, so one value serves the whole program.
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guards, Settings, TextChannel};
@@ -38,7 +38,7 @@ use crate::stream::{Channel, ChannelLengths, Chars, Event, EventPlace, TextChann
 pub struct Guards {
     settings: Settings,
     general: Arc<[CompiledMember]>,
-    /// The guards of particular models, in the order of the overrides.
+    /// The guard of each override, in order.
     models: Vec<Arc<[CompiledMember]>>,
 }
 
@@ -58,13 +58,13 @@ impl Guards {
         })
     }
 
-    /// Returns whether some member of some guard skips the user's text, and so needs the user messages.
+    /// Returns whether some member skips the user's text, and so needs the user messages.
     pub fn skips_prompt(&self) -> bool {
         let mut all = self.models.iter().chain([&self.general]);
-        all.any(|parts| parts.iter().any(|part| part.recipe.hears_users()))
+        all.any(|parts| parts.iter().any(|part| part.recipe.reads_user_messages()))
     }
 
-    /// Returns a fresh guard for a request to this model, or to a model at a task ([`ModelTask`]).
+    /// Returns a new guard for a request to this model, or to a model at a task ([`ModelTask`]).
     pub fn guard<'a>(&self, work: impl Into<ModelTask<'a>>) -> Guard {
         let own = self
             .settings
@@ -78,12 +78,12 @@ impl Guards {
     }
 }
 
-/// A guard on one stream, from its first chunk to its end or its [stop](Decision::Stop). Each request needs a fresh
-/// guard, since there is no reset.
+/// A guard of one stream, from its first chunk to its end or a [stop](Decision::Stop). There is no reset: each request
+/// needs a new guard.
 ///
-/// A guard takes some nanoseconds for each char (`reports/bench.md` has the figures of each detector). It keeps a
-/// window of the stream, never the whole stream: less than 1 MB for every detector at its defaults, 1.25 MB for the
-/// recommended guard, and for presets the size in [`megabytes`](crate::harness::Preset::megabytes).
+/// A guard takes some nanoseconds per char (`reports/bench.md` lists the detectors). It keeps a window of the stream,
+/// never the whole stream: less than 1 MB for each detector at its defaults, 1.25 MB for the recommended guard, and
+/// [`megabytes`](crate::harness::Preset::megabytes) for a preset.
 ///
 /// ```
 /// use deadloop_detect::{Decision, Guard, Settings, TextChannel};
@@ -100,26 +100,26 @@ impl Guards {
 /// ```
 pub struct Guard {
     parts: Arc<[CompiledMember]>,
-    /// The meters of each part, one for each channel that it reads.
+    /// The meters of each member, one for each channel.
     meters: Vec<Vec<(Channel, Box<dyn Meter>)>>,
     /// The length of each channel so far.
     seen: ChannelLengths,
     /// The number of events pushed so far.
     events: u64,
-    /// Whether text of the next call's arguments has come. If so, the call itself adds no text.
-    heard: bool,
+    /// Whether the arguments of the next call arrived as text. If so, the call itself adds no text.
+    has_arguments: bool,
     /// The alarm that stopped the stream, if one did.
     stopped: Option<Alarm>,
-    /// The alarm that refuses the call whose arguments are being written.
+    /// The alarm that refused the arguments of the next call.
     refused: Option<Alarm>,
-    /// Whether each part has reported already. A part warns once, and refuses once until the next call or turn.
-    told: Vec<bool>,
+    /// Whether each member has reported. A member warns once, and refuses once until the next call or turn.
+    reported: Vec<bool>,
     facts: Vec<Fact>,
-    /// The language of messages. If absent, that of the text that repeats.
+    /// The language of messages. `None` for the language of the repeated text.
     lang: Option<Lang>,
 }
 
-/// The part of a member that all guards of one setting share.
+/// A member, compiled once and shared by all guards of a setting.
 #[derive(Debug)]
 struct CompiledMember {
     member: Member,
@@ -145,8 +145,8 @@ fn parts(setting: &Setting) -> Result<Arc<[CompiledMember]>, NotLive> {
 }
 
 impl Guard {
-    /// Returns a guard for one request. For repeated requests, [`Guards`] or [`fresh`](Self::fresh) compile the
-    /// detectors only once.
+    /// Returns a guard for one request. For more requests, [`Guards`] and [`fresh`](Self::fresh) reuse the compiled
+    /// detectors.
     ///
     /// # Errors
     /// A member is a program.
@@ -161,11 +161,11 @@ impl Guard {
         };
         Self {
             meters: parts.iter().map(meters).collect(),
-            told: vec![false; parts.len()],
+            reported: vec![false; parts.len()],
             parts,
             seen: ChannelLengths::default(),
             events: 0,
-            heard: false,
+            has_arguments: false,
             stopped: None,
             refused: None,
             facts: Vec::new(),
@@ -173,7 +173,7 @@ impl Guard {
         }
     }
 
-    /// Returns a guard for the next request. It shares the compiled detectors, and has read nothing yet.
+    /// Returns a new guard for the next request. It shares the compiled detectors.
     #[must_use]
     pub fn fresh(&self) -> Self {
         Self {
@@ -182,24 +182,23 @@ impl Guard {
         }
     }
 
-    /// Returns whether another guard is made from the same setting of the same [`Guards`].
-    pub fn is_as(&self, other: &Self) -> bool {
+    /// Returns whether both guards come from the same setting of the same [`Guards`].
+    pub fn has_setting_of(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.parts, &other.parts)
     }
 
-    /// Pushes a chunk of text, as [`push`](Self::push) does with an [`Event::Text`].
+    /// Pushes a chunk of text. See [`push`](Self::push).
     pub fn push_text(&mut self, channel: TextChannel, chunk: &str) -> PushResult {
         self.push(&Event::Text(channel, chunk))
     }
 
-    /// Takes the next event, and returns the [`Decision`] about it, together with the alarms that only warn or observe.
+    /// Reads the next event. Returns the [`Decision`], and the alarms that only warn or observe.
     ///
-    /// From the first [stop](Decision::Stop) on, the guard is stopped: it reads nothing more, and returns the same stop
-    /// for each push.
+    /// After a [stop](Decision::Stop), the guard reads no more events, and returns the same stop for each push.
     ///
-    /// The arguments of a call may come as text before the call. Otherwise the call's own arguments are read as that
-    /// text. The pieces of different calls must not be mixed. If text of arguments was refused, so is the call that
-    /// follows, with the same alarm.
+    /// The arguments of a call may arrive as text before the call. Otherwise they are read from the call. The pieces of
+    /// different calls must not be mixed. If a piece of arguments was refused, the call that follows is refused with
+    /// the same alarm.
     ///
     /// ```
     /// use deadloop_detect::{Arguments, Decision, Event, Guard, Settings};
@@ -240,10 +239,10 @@ impl Guard {
         self.events += 1;
         let accepted = self.accepted_facts(event, place);
         if accepted.is_empty() && refused.is_none() {
-            // Nearly every push ends here, without moving a value as large as an alarm.
+            // Nearly every push returns here, without moving a large alarm.
             return PushResult::default();
         }
-        let mut found = self.take(accepted, place.event, written);
+        let mut found = self.alarms(accepted, place.event, written);
         if refused.is_some() {
             found.refusal = refused;
         }
@@ -254,15 +253,15 @@ impl Guard {
         found.into_result()
     }
 
-    /// Lets the parts that refuse report again.
+    /// Lets the members that refuse report again.
     fn reset_refusals(&mut self) {
-        for (told, part) in self.told.iter_mut().zip(self.parts.iter()) {
-            *told &= !part.refuses();
+        for (reported, part) in self.reported.iter_mut().zip(self.parts.iter()) {
+            *reported &= !part.refuses();
         }
     }
 
-    /// Returns the facts that the parts accept in an event, in the order of moments. Within one event the text of a
-    /// call comes before the call, then the offset decides, then the part.
+    /// Returns the facts that the members accept in an event, in order: the text of a call before the call, then by
+    /// offset, then by member.
     fn accepted_facts(&mut self, event: &Event<'_>, place: EventPlace) -> Vec<AcceptedFact> {
         let mut all: Vec<AcceptedFact> = (0..self.parts.len())
             .filter_map(|part| {
@@ -281,9 +280,9 @@ impl Guard {
         all
     }
 
-    /// Returns the alarms of the accepted facts in the event with this number, up to the first that stops. `written`:
-    /// the lengths after the event's text.
-    fn take(
+    /// Returns the alarms of the accepted facts, up to the first that stops. `event` is the number of the event, and
+    /// `written` holds the lengths after its text.
+    fn alarms(
         &mut self,
         accepted: Vec<AcceptedFact>,
         event: u64,
@@ -304,7 +303,7 @@ impl Guard {
             let mut alarm = Alarm::new((i, &self.parts[i].member), channel, fact, (event, seen));
             alarm.lang = self.lang.unwrap_or(alarm.lang);
             let stops = alarm.response == Response::Stop;
-            if stops || !std::mem::replace(&mut self.told[i], true) {
+            if stops || !std::mem::replace(&mut self.reported[i], true) {
                 found.take(alarm);
             }
             if stops {
@@ -314,18 +313,18 @@ impl Guard {
         found
     }
 
-    /// Returns the lengths after the event's text, and after the whole event. The two differ for a call, whose
-    /// arguments come first, and for a turn.
+    /// Returns the lengths after the event's text, and after the whole event. They differ for a call, whose arguments
+    /// come first, and for a turn.
     fn lengths_after(&mut self, event: &Event<'_>) -> (ChannelLengths, ChannelLengths) {
         let seen = self.seen;
         match event {
             Event::Text(channel, text) => {
-                self.heard |= *channel == Channel::Arguments && !text.is_empty();
+                self.has_arguments |= *channel == Channel::Arguments && !text.is_empty();
                 let seen = seen.plus((*channel).into(), Chars::count(text).0);
                 (seen, seen)
             }
             Event::Call { arguments, .. } => {
-                let chars = if std::mem::take(&mut self.heard) {
+                let chars = if std::mem::take(&mut self.has_arguments) {
                     0
                 } else {
                     Chars::count(&arguments.text()).0
@@ -344,11 +343,11 @@ impl Guard {
     }
 
     /// Returns the length of each channel so far.
-    pub fn seen(&self) -> ChannelLengths {
+    pub fn lengths(&self) -> ChannelLengths {
         self.seen
     }
 
-    /// Returns the fact in this event that a part's rule accepts first, with its channel.
+    /// Returns the first fact in this event that the rule of a member accepts, with its channel.
     fn read(
         &mut self,
         part: usize,
@@ -359,8 +358,8 @@ impl Guard {
         let mut meters = self.meters[part].iter_mut();
         let run = recipe.reads_run();
         if let (Event::Turn { .. } | Event::User(_), false) = (event, run) {
-            // A text may begin anew at a turn, and the user's text may be skipped. Both concern every channel, without
-            // adding text.
+            // Turns and user messages concern the meters of all channels: a text may begin again at a turn, and the
+            // user's text may be skipped.
             meters.for_each(|(_, meter)| meter.push(event, place, &mut self.facts));
             return None;
         }
@@ -377,11 +376,11 @@ impl Guard {
         let accepted = |(i, fact): (usize, &Fact)| Some((rule.alarm(fact)?, i));
         let all = facts.iter().enumerate().filter_map(accepted);
         let (step, i) = all.min_by_key(|(step, i)| (facts[*i].position(*step).count(), *i))?;
-        Some((*channel, facts.swap_remove(i).seen_at(step)))
+        Some((*channel, facts.swap_remove(i).frozen_at(step)))
     }
 }
 
-/// A fact that a part accepts in an event.
+/// A fact that a member accepts in an event.
 struct AcceptedFact {
     part: usize,
     channel: Channel,
@@ -422,7 +421,7 @@ impl EventAlarms {
     }
 }
 
-/// Returns the chars of the event's text after which a fact is known. 0 for an event without text.
+/// Returns the number of chars of the event's text after which the fact is known. 0 for an event without text.
 fn offset(fact: &Fact) -> u64 {
     match fact.place() {
         Some(_) => 0,

@@ -1,44 +1,44 @@
-//! Facts, which meters measure, and rules, which accept them.
+//! [`Fact`]: a measurement of a meter. [`Rule`]: the thresholds that accept facts.
 //!
-//! A [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, and a [`Rule`] decides which of them are alarms. The
-//! live [`Guard`](crate::Guard), a replay and a sweep all combine these two halves, so their results cannot differ.
+//! A [`Meter`](crate::harness::Meter) turns events into [`Fact`]s, and a [`Rule`] decides which facts are alarms. The
+//! live [`Guard`](crate::Guard), a replay and a sweep all use these two parts, so that their results agree.
 
 use crate::settings::param::Threshold;
 use crate::stream::{Chars, EventPlace, Kind, Units};
 
-/// A measurement of a meter, with all that a rule needs to decide about it. A fact is about one position, or about a
-/// stretch that grows as the text continues.
+/// A measurement of a meter, for the decision of a rule. A fact is about one position, or about a stretch that grows as
+/// the text continues.
 ///
-/// A meter counts in steps of its own (chars, lines, samples, events). `at` and `until` are steps, and
-/// [`position`](Fact::position) converts a step into units of the fact's channel.
+/// A meter counts in its own steps: chars, lines, samples, events. `at` and `until` are steps.
+/// [`position`](Fact::position) converts a step to units of the channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
     /// The step at which the fact became known.
     pub at: u64,
-    /// The last step of the stretch. Equal to `at` for a fact that does not grow.
+    /// The last step of the stretch, or `at` for a fact that does not grow.
     pub until: u64,
     /// The clock of the steps `at..=until`.
     pub clock: Clock,
-    /// The kind of loop that an alarm would report.
+    /// The kind of loop for an alarm.
     pub kind: Kind,
-    /// The bounds of thresholds. A setting accepts the fact from the first step at which each of its thresholds accepts
-    /// its bound.
+    /// The bounds for thresholds. A setting accepts the fact from the first step at which all of its thresholds accept
+    /// their bounds.
     pub bounds: Bounds,
-    /// The conditions of structural parameters that the fact meets, if there are any.
+    /// The conditions of structural parameters that the fact meets.
     pub asked: Vec<StructuralCondition>,
-    /// The check that found it.
+    /// The check that found the fact.
     pub check: &'static str,
-    /// The beginning of the second copy, as far as the meter found it, in units of the fact's channel.
+    /// The start of the second copy, as far as the meter found it, in units of the channel.
     pub onset: Units,
     /// The length of one copy, in the same unit.
     pub period: Units,
-    /// The number of whole copies in a row, the first included.
+    /// The number of consecutive complete copies, including the first.
     pub copies: Bound,
     /// The repeated unit, cut to [`UNIT_CHARS`].
     pub unit: String,
 }
 
-/// The bounds of a fact by the names of thresholds. A threshold without a bound accepts the fact.
+/// The bounds of a fact by the name of the threshold. A threshold without a bound accepts the fact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds(Vec<(&'static str, Bound)>);
 
@@ -81,11 +81,11 @@ impl<const N: usize> From<[(&'static str, i64); N]> for Bounds {
     }
 }
 
-/// The condition of a structural parameter on a fact: a row of `rules`, or the copies required in a code fence. The
-/// meter emits the fact only if the condition is met. An alarm lists it beside the thresholds.
+/// A condition of a structural parameter on a fact: a row of `rules`, or the copies required in a code fence. The meter
+/// emits only facts that meet it. Alarms list it after the thresholds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructuralCondition {
-    /// The parameter, and the place in it: `rules[0].min_copies`.
+    /// The path of the parameter: `rules[0].min_copies`.
     pub param: String,
     /// The minimum that the condition requires.
     pub least: i64,
@@ -98,28 +98,27 @@ pub struct StructuralCondition {
 pub enum Clock {
     /// A step is a char. Step n is reached when n chars have been read.
     Chars,
-    /// The numbers of chars that had been read at each step from `at` on, rising.
+    /// The number of chars read at each step, from `at` on. The numbers rise.
     At(Vec<Chars>),
-    /// The only step is an event of a stream.
+    /// The only step is an event of a run.
     Event(EventPlace),
 }
 
-/// The bound of a fact for one threshold.
+/// The bound of a fact for a threshold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
     /// A bound that does not change. See [`Threshold::accepts`].
     Fixed(i64),
     /// A bound that accepts exactly this (effective) value.
     Exactly(i64),
-    /// A bound that grows by one every `per` steps after step `from`, for thresholds that accept values up to the
-    /// bound.
+    /// A bound that grows by one every `per` steps after step `from`. Thresholds accept values up to it.
     Steps {
         /// The step at which the bound is 0.
         from: u64,
-        /// The number of steps for one more, at least 1.
+        /// The number of steps by which the bound grows by one, at least 1.
         per: u64,
     },
-    /// A bound that grows with the channel: the units that have arrived since `from`.
+    /// A bound that grows with the channel: the number of units since `from`.
     Units {
         /// The position at which the bound is 0, in the unit of the fact's channel.
         from: Units,
@@ -127,7 +126,7 @@ pub enum Bound {
 }
 
 impl Fact {
-    /// Returns the units of the fact's channel that had arrived at `step`, one of `at..=until`.
+    /// Returns the length of the channel at `step`, one of `at..=until`.
     pub fn position(&self, step: u64) -> Units {
         let chars = match &self.clock {
             Clock::Chars => Chars(step),
@@ -146,7 +145,7 @@ impl Fact {
         chars.into()
     }
 
-    /// Returns the event at which the fact became known. `None` for a fact of a text.
+    /// Returns the event at which the fact became known. `None` for a fact about a text.
     pub fn place(&self) -> Option<EventPlace> {
         match self.clock {
             Clock::Event(place) => Some(place),
@@ -176,8 +175,7 @@ impl Fact {
         (step <= self.until).then_some(step.max(self.at))
     }
 
-    /// Returns the first step at which `count` units of the channel have arrived. If there is none, returns a step
-    /// after `until`.
+    /// Returns the first step at which the channel has `count` units. If there is none, returns a step after `until`.
     fn first_at(&self, count: u64) -> u64 {
         match &self.clock {
             Clock::Chars => count,
@@ -187,9 +185,9 @@ impl Fact {
         }
     }
 
-    /// Moves the fact of a text to the text's beginning in its channel, `base` chars from the start. Positions move.
-    /// Lengths that thresholds compare still count from the text's beginning.
-    pub(crate) fn move_by(mut self, base: Chars) -> Self {
+    /// Moves a fact about a text that begins at `base` to positions in the channel. Lengths for thresholds still count
+    /// from the start of the text.
+    pub(crate) fn shifted(mut self, base: Chars) -> Self {
         if base == Chars(0) {
             return self;
         }
@@ -233,10 +231,10 @@ impl Fact {
         Some(self)
     }
 
-    /// Returns the last step of a fact about a line that became known as a whole, at the char `at`.
-    pub(crate) fn known_at(self, at: Chars, onset: Chars) -> Self {
+    /// Returns the fact reduced to its last step, at char `at`, for a line that was held back.
+    pub(crate) fn last_step_at(self, at: Chars, onset: Chars) -> Self {
         let until = self.until;
-        let last = self.seen_at(until);
+        let last = self.frozen_at(until);
         Self {
             clock: Clock::At(vec![at]),
             onset: onset.into(),
@@ -244,9 +242,9 @@ impl Fact {
         }
     }
 
-    /// Returns the fact as seen by a setting that accepts it at `step`, without later growth.
+    /// Returns the fact with the values at `step`, at which a setting accepts it.
     #[must_use]
-    pub(crate) fn seen_at(mut self, step: u64) -> Self {
+    pub(crate) fn frozen_at(mut self, step: u64) -> Self {
         let freeze = |fact: &Self, bound| match bound {
             Bound::Exactly(_) => bound,
             _ => Bound::Fixed(fact.value(bound, step)),
@@ -273,7 +271,7 @@ impl Fact {
 /// The maximum number of chars of a repeated unit that a fact keeps.
 pub const UNIT_CHARS: usize = 80;
 
-/// The thresholds of one setting, which decide about facts.
+/// The thresholds of a setting, which decide about facts.
 #[derive(Clone, Debug)]
 pub struct Rule {
     thresholds: Vec<(&'static str, Threshold, i64)>,
@@ -289,11 +287,11 @@ impl Rule {
 
     /// Returns the step at which `fact` becomes an alarm. `None` if it never does.
     pub fn alarm(&self, fact: &Fact) -> Option<u64> {
-        self.alarm_but_for(fact, |_| false)
+        self.alarm_except(fact, |_| false)
     }
 
-    /// Takes the stricter of both values for each threshold. Both rules accept every fact that the result accepts,
-    /// unless a bound must be met exactly. Both rules must be of one detector.
+    /// Sets each threshold to the stricter value of both rules, which must be of one detector. Both rules accept every
+    /// fact that the result accepts, except for exact bounds.
     pub fn tighten(&mut self, other: &Self) {
         for ((_, threshold, own), (.., its)) in self.thresholds.iter_mut().zip(&other.thresholds) {
             if threshold.looser(*own, *its) {
@@ -302,9 +300,9 @@ impl Rule {
         }
     }
 
-    /// Returns the first step at which all thresholds except those in `varies` accept `fact`. A sweep calls this once,
-    /// and decides about the others for all their values together.
-    pub fn alarm_but_for(&self, fact: &Fact, varies: impl Fn(&str) -> bool) -> Option<u64> {
+    /// Returns the first step at which all thresholds accept `fact`, except those for which `varies` returns true. A
+    /// sweep decides about these for all values at once.
+    pub fn alarm_except(&self, fact: &Fact, varies: impl Fn(&str) -> bool) -> Option<u64> {
         let mut asked = fact.bounds.iter();
         asked.try_fold(fact.at, |step, (param, bound)| {
             let mut thresholds = self.thresholds.iter();

@@ -1,6 +1,6 @@
-//! [`Ignore`]: the white list of a text detector.
+//! [`Ignore`]: the lines that a text detector ignores.
 //!
-//! [`LineMeter`] is the meter that leaves out the listed lines.
+//! [`LineMeter`]: a meter that skips these lines.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,30 +20,28 @@ use crate::stream::Chars;
 pub(crate) const IGNORE: Param = Param::new("ignore", Literal::Texts(&[]), Domain::Regexes)
     .doc("lines that are not read, as patterns (a white list)");
 
-/// The maximum number of chars of a line that are matched against the patterns together. A longer line is cut into
-/// pieces of this length, and each piece is a line of its own. At most this much of a text is held back from a
-/// detector.
+/// The maximum length of a line, in chars. A longer line is cut into pieces, each of which is a line. At most this many
+/// chars are held back from a detector.
 pub const LINE_CHARS: usize = 1000;
 
-/// The number of remembered places at which text was left out. An onset before them is reported too late.
-const PLACES: usize = 1024;
+/// The maximum number of stored positions of omitted text. An onset before them is reported too late.
+const MAX_OMISSIONS: usize = 1024;
 
-/// Example lines. A pattern that matches all of them is rejected, because it would blind the detector.
-const ALL_KINDS: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"];
+/// Sample lines. A pattern that matches all of them is rejected, since a detector would read nothing.
+const SAMPLES: [&str; 6] = ["", " ", "so 1", "思考。", "| 2 | x |", "-----"];
 
-/// The white list of a text detector. A line that one of its patterns matches is not read.
+/// The patterns of lines that a text detector ignores.
 ///
-/// A line ends with a line feed. It is matched without its line end, and is held back while a pattern may still match
-/// it. If all patterns begin with `^`, the line waits until the first char after which none can match. Otherwise the
-/// line waits until its end, since a match may begin at any char. A line of more than [`LINE_CHARS`] chars is cut into
-/// pieces of that length. Lines that are left out count for positions, but not for thresholds. Text after the last line
-/// end waits for more text. If no more comes, no detector reads it.
+/// A line ends with a line feed, which is not matched. A line is held back while a pattern may still match: if all
+/// patterns begin with `^`, up to the first char after which none can match, otherwise up to its end. A line of more
+/// than [`LINE_CHARS`] chars is cut into pieces. Ignored lines count for positions, but not for thresholds. Text after
+/// the last line feed may be held back for good.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ignore {
     set: RegexSet,
-    /// The automaton of the same patterns, which follows the beginning of a line. `None` if a pattern may begin
-    /// anywhere in the line.
-    begins: Option<Arc<DFA>>,
+    /// The automaton of the patterns, which matches a line char by char. `None` if a match may begin anywhere in a
+    /// line.
+    anchored: Option<Arc<DFA>>,
 }
 
 impl Ignore {
@@ -65,32 +63,32 @@ impl Ignore {
         let set = RegexSet::new(&kept).map_err(|_| "the patterns are too large together")?;
         let all = |pattern: &&&str| {
             let one = RegexSet::new([**pattern]);
-            one.is_ok_and(|one| ALL_KINDS.iter().all(|line| one.is_match(line)))
+            one.is_ok_and(|one| SAMPLES.iter().all(|line| one.is_match(line)))
         };
         if let Some(pattern) = kept.iter().find(all) {
             return Err(format!(
                 "{pattern:?} matches every line: the detector would read nothing"
             ));
         }
-        let begins = follow(&kept).map(Arc::new);
-        Ok(Self { set, begins })
+        let anchored = anchored_dfa(&kept).map(Arc::new);
+        Ok(Self { set, anchored })
     }
 
-    /// Returns whether there is no pattern, so that no line is left out.
+    /// Returns whether there are no patterns.
     pub(crate) fn is_empty(&self) -> bool {
         self.set.is_empty()
     }
 
-    /// Returns whether a line is left out.
-    fn leaves_out(&self, line: &str) -> bool {
+    /// Returns whether a line is ignored.
+    fn is_ignored(&self, line: &str) -> bool {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
         self.set.is_match(line)
     }
 }
 
-/// Returns an automaton of patterns that all match only from the beginning of a line. `None` if one may begin anywhere.
-fn follow(patterns: &[&str]) -> Option<DFA> {
+/// Returns an automaton of patterns that match only from the start of a line. `None` if a match may begin anywhere.
+fn anchored_dfa(patterns: &[&str]) -> Option<DFA> {
     let config = DFA::config()
         .cache_capacity(CACHE)
         .skip_cache_capacity_check(true);
@@ -98,21 +96,21 @@ fn follow(patterns: &[&str]) -> Option<DFA> {
     dfa.get_nfa().is_always_start_anchored().then_some(dfa)
 }
 
-/// The approximate bytes of automaton states that a stream keeps.
+/// The approximate size of a stream's cache of automaton states, in bytes.
 const CACHE: usize = 1 << 16;
 
-/// The state of a line, as far as it has been followed.
+/// The state of a partly read line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineState {
-    /// A pattern can match: the state, and whether a carriage return waits for the next char.
+    /// A pattern can still match: the state, and whether the last char is a carriage return.
     Open(LazyStateID, bool),
-    /// The line waits for its end.
-    Waits,
+    /// The line is matched at its end.
+    Full,
     /// No pattern can match.
     Free,
 }
 
-/// Automaton that follows lines char by char.
+/// A matcher of lines, char by char.
 struct Follower {
     dfa: Arc<DFA>,
     cache: Cache,
@@ -128,7 +126,7 @@ impl Follower {
     fn begin(&mut self) -> LineState {
         let input = Input::new("").anchored(Anchored::Yes);
         let state = self.dfa.start_state_forward(&mut self.cache, &input);
-        state.map_or(LineState::Waits, |state| LineState::Open(state, false))
+        state.map_or(LineState::Full, |state| LineState::Open(state, false))
     }
 
     fn step(&mut self, from: LineState, c: char) -> LineState {
@@ -137,30 +135,30 @@ impl Follower {
         };
         let mut bytes = [0; 4];
         let bytes = match c {
-            // Before a line feed it is part of the line end.
+            // A carriage return before a line feed is part of the line end.
             '\r' if !waits => return LineState::Open(state, true),
-            '\n' => return LineState::Waits,
+            '\n' => return LineState::Full,
             _ => c.encode_utf8(&mut bytes).bytes(),
         };
         for byte in waits.then_some(b'\r').into_iter().chain(bytes) {
             match self.dfa.next_state(&mut self.cache, state, byte) {
                 Ok(next) if next.is_dead() => return LineState::Free,
-                Ok(next) if next.is_match() || next.is_quit() => return LineState::Waits,
+                Ok(next) if next.is_match() || next.is_quit() => return LineState::Full,
                 Ok(next) => state = next,
-                Err(_) => return LineState::Waits,
+                Err(_) => return LineState::Full,
             }
         }
         LineState::Open(state, false)
     }
 }
 
-/// A meter that reads the lines of a text that are not on the white list.
+/// A meter that skips the ignored lines of a text.
 pub(crate) struct LineMeter {
     ignore: Ignore,
     meter: Box<dyn TextMeter>,
     follower: Option<Follower>,
     beginning: LineState,
-    /// The held back text of the current line, and the number of all its chars.
+    /// The held back text of the current line, and the number of all chars of this line.
     line: String,
     chars: usize,
     /// The number of chars that `meter` has read.
@@ -170,8 +168,8 @@ pub(crate) struct LineMeter {
 
 impl LineMeter {
     pub(crate) fn new(ignore: Ignore, meter: Box<dyn TextMeter>) -> Self {
-        let mut follower = ignore.begins.clone().map(Follower::new);
-        let beginning = follower.as_mut().map_or(LineState::Waits, Follower::begin);
+        let mut follower = ignore.anchored.clone().map(Follower::new);
+        let beginning = follower.as_mut().map_or(LineState::Full, Follower::begin);
         Self {
             ignore,
             meter,
@@ -184,11 +182,11 @@ impl LineMeter {
         }
     }
 
-    /// Reads a line, or leaves it out. The line is whole, or can no longer match a pattern.
+    /// Reads or skips a complete line, or one that can no longer match a pattern.
     fn end(&mut self, line: &str, facts: &mut Vec<Fact>) {
         let chars = Chars::count(line).0;
-        if self.beginning != LineState::Free && self.ignore.leaves_out(line) {
-            self.left.leave_out(self.read, chars);
+        if self.beginning != LineState::Free && self.ignore.is_ignored(line) {
+            self.left.omit(self.read, chars);
             return;
         }
         let known = facts.len();
@@ -196,8 +194,8 @@ impl LineMeter {
         self.read += chars;
         let end = Chars(self.read + self.left.total);
         for fact in &mut facts[known..] {
-            let onset = Chars(self.left.place(fact.onset.count()));
-            *fact = fact.clone().known_at(end, onset);
+            let onset = Chars(self.left.position(fact.onset.count()));
+            *fact = fact.clone().last_step_at(end, onset);
         }
     }
 
@@ -207,21 +205,21 @@ impl LineMeter {
         self.meter.push(text, facts);
         self.read += Chars::count(text).0;
         for fact in &mut facts[known..] {
-            let onset = Chars(self.left.place(fact.onset.count()));
-            *fact = fact.clone().move_by(Chars(self.left.total));
+            let onset = Chars(self.left.position(fact.onset.count()));
+            *fact = fact.clone().shifted(Chars(self.left.total));
             fact.onset = onset.into();
         }
     }
 
-    /// Follows a part of a line until no pattern can match it. Returns the number of bytes up to that point. `None` if
-    /// a pattern can still match.
+    /// Matches a part of a line. Returns the number of bytes after which no pattern can match. `None` if a pattern can
+    /// still match.
     fn free_after(&mut self, part: &str) -> Option<usize> {
         let follower = self.follower.as_mut()?;
         for (at, c) in part.char_indices() {
             self.beginning = follower.step(self.beginning, c);
             match self.beginning {
                 LineState::Open(..) => {}
-                LineState::Waits => return None,
+                LineState::Full => return None,
                 LineState::Free => return Some(at + c.len_utf8()),
             }
         }
@@ -233,7 +231,7 @@ impl TextMeter for LineMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let (mut part, chars) = up_to(rest, LINE_CHARS - self.chars);
+            let (mut part, chars) = first_line(rest, LINE_CHARS - self.chars);
             rest = &rest[part.len()..];
             self.chars += chars;
             let ends = self.chars == LINE_CHARS || part.ends_with('\n');
@@ -268,8 +266,8 @@ impl TextMeter for LineMeter {
     }
 }
 
-/// Returns the beginning of a text up to its first line end, at most `most` chars, and the number of chars.
-fn up_to(text: &str, most: usize) -> (&str, usize) {
+/// Returns the start of a text up to its first line feed, at most `most` chars, and the number of chars.
+fn first_line(text: &str, most: usize) -> (&str, usize) {
     let line = text.find('\n').map_or(text, |end| &text[..=end]);
     if line.len() <= most {
         return (line, line.chars().count());
@@ -279,34 +277,34 @@ fn up_to(text: &str, most: usize) -> (&str, usize) {
     (part, part.chars().count())
 }
 
-/// The places at which text was left out.
+/// The positions and lengths of omitted text.
 #[derive(Default)]
 struct OmittedText {
-    /// For each place, the chars read before it and all chars left out up to it. Both rise.
-    places: VecDeque<(u64, u64)>,
-    /// The chars that were left out before the remembered places.
+    /// For each omission, the number of chars read before it, and of all chars omitted up to its end. Both rise.
+    omissions: VecDeque<(u64, u64)>,
+    /// The number of chars omitted before the stored omissions.
     before: u64,
-    /// The chars that were left out in all.
+    /// The number of all omitted chars.
     total: u64,
 }
 
 impl OmittedText {
-    fn leave_out(&mut self, read: u64, chars: u64) {
+    fn omit(&mut self, read: u64, chars: u64) {
         self.total += chars;
-        match self.places.back_mut() {
+        match self.omissions.back_mut() {
             Some((at, total)) if *at == read => *total = self.total,
-            _ => self.places.push_back((read, self.total)),
+            _ => self.omissions.push_back((read, self.total)),
         }
-        if self.places.len() > PLACES {
-            self.before = self.places.pop_front().map_or(0, |(_, total)| total);
+        if self.omissions.len() > MAX_OMISSIONS {
+            self.before = self.omissions.pop_front().map_or(0, |(_, total)| total);
         }
     }
 
-    /// Returns the position in the text of the char before which `read` chars were read. Only the newest places are
-    /// remembered, so the position of an older char is too large.
-    fn place(&self, read: u64) -> u64 {
-        let after = self.places.partition_point(|(at, _)| *at <= read);
-        let last = after.checked_sub(1).and_then(|i| self.places.get(i));
+    /// Returns the position in the text of the char before which `read` chars were read. Before the stored omissions,
+    /// the result is too large.
+    fn position(&self, read: u64) -> u64 {
+        let after = self.omissions.partition_point(|(at, _)| *at <= read);
+        let last = after.checked_sub(1).and_then(|i| self.omissions.get(i));
         read + last.map_or(self.before, |(_, total)| *total)
     }
 }

@@ -1,7 +1,7 @@
-//! [`Meter`]: the measuring half of a detector. [`Recipe`]: a factory of meters.
+//! [`Meter`]: the measuring part of a detector. [`Recipe`]: a factory of meters.
 //!
-//! A text detector implements [`TextMeter`], which reads chars alone. The adapter here selects the channel's text from
-//! the events.
+//! A text detector implements [`TextMeter`], which reads only chars. An adapter selects the text of a channel from the
+//! events.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Chars, Event, EventPlace};
 
-/// The measuring half of a detector, one for each stream. There is no reset: each stream needs a fresh meter.
+/// The measuring part of a detector. There is no reset: each stream needs a new meter.
 ///
-/// A meter gets no notice of the end of a stream, so alarms cannot depend on it.
+/// The end of a stream is not reported to meters, so alarms cannot depend on it.
 pub trait Meter: Send + Sync {
-    /// Reads the next event and appends the facts that it shows. Of facts that a setting accepts at the same place, the
-    /// first one counts.
+    /// Reads the next event, and appends the new facts. If a setting accepts several at the same position, the first
+    /// one counts.
     ///
-    /// The cuts of a text into events do not change which setting accepts which fact at which place. `place` is the
-    /// event's place in the stream. A meter of one text does not use it.
+    /// The facts that a setting accepts, and their positions, do not depend on how text is cut into events. `place` is
+    /// the place of the event in the stream. Meters of one text ignore it.
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>);
 }
 
 /// A meter of one text.
 pub trait TextMeter: Send + Sync {
-    /// Reads the next piece of the text and appends the facts that it shows. Of facts that a setting accepts at the
-    /// same char, the first one counts.
+    /// Reads the next piece of the text, and appends the new facts. If a setting accepts several at the same char, the
+    /// first one counts.
     ///
-    /// The cuts of the text into pieces do not change which setting accepts which fact at which place. A stretch that
-    /// continues past the end of a piece is reported in parts.
+    /// The facts that a setting accepts, and their positions, do not depend on how the text is cut into pieces. A
+    /// stretch that continues in the next piece is reported in parts.
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>);
 }
 
-/// A factory of meters: the immutable half of a detector, compiled once and shared. Each stream gets a fresh [`Meter`].
+/// A factory of meters: the compiled parameters of a detector, shared by all streams. Each stream gets a new [`Meter`].
 #[derive(Clone)]
 pub struct Recipe(RecipeKind);
 
@@ -55,15 +55,14 @@ enum RecipeKind {
 }
 
 impl Recipe {
-    /// Returns a recipe from a function that makes a fresh text meter. Reads the parameters that every text detector
-    /// has.
+    /// Returns a recipe of text meters, which `make` creates. Reads the parameters that all text detectors share.
     pub fn text(
         params: &Params,
         make: impl Fn() -> Box<dyn TextMeter> + Send + Sync + 'static,
     ) -> Self {
         let patterns = params.items(IGNORE.name).iter();
         let patterns: Vec<&str> = patterns.filter_map(Value::as_text).collect();
-        // The parameter was checked, so the list compiles.
+        // The parameter was checked, so the patterns compile.
         let ignore = Ignore::new(&patterns).unwrap_or_default();
         Self(RecipeKind::Text {
             make: if ignore.is_empty() {
@@ -76,38 +75,38 @@ impl Recipe {
         })
     }
 
-    /// Returns a recipe from a function that makes a fresh meter of a whole run.
+    /// Returns a recipe of meters of a run, which `make` creates.
     pub fn run(make: impl Fn() -> Box<dyn Meter> + Send + Sync + 'static) -> Self {
         Self(RecipeKind::Run(Arc::new(make)))
     }
 
-    /// Returns whether its meters read user messages beside their text.
-    pub fn hears_users(&self) -> bool {
+    /// Returns whether the meters also read user messages.
+    pub fn reads_user_messages(&self) -> bool {
         matches!(self.0, RecipeKind::Text { skips_prompt, .. } if skips_prompt)
     }
 
-    /// Returns whether its meters begin anew at a turn.
-    pub fn begins_anew(&self) -> bool {
+    /// Returns whether the meters restart at each turn.
+    pub fn restarts_at_turns(&self) -> bool {
         matches!(self.0, RecipeKind::Text { by_turn, .. } if by_turn)
     }
 
-    /// Returns whether its meters read the whole run, and not one channel's text.
+    /// Returns whether the meters read all events of a run, not the text of one channel.
     pub fn reads_run(&self) -> bool {
         matches!(self.0, RecipeKind::Run(_))
     }
 
-    /// Returns a fresh meter. A text meter reads `channel` and ignores all other events.
+    /// Returns a new meter. A text meter reads only `channel`.
     pub fn meter(&self, channel: Channel) -> Box<dyn Meter> {
         match &self.0 {
             RecipeKind::Run(make) => make(),
             RecipeKind::Text { make, .. } => Box::new(ChannelMeter {
                 channel,
-                by_turn: self.begins_anew(),
+                by_turn: self.restarts_at_turns(),
                 make: Arc::clone(make),
                 meter: make(),
                 base: Chars(0),
                 read: Chars(0),
-                said: self.hears_users().then(PromptFilter::default),
+                prompt: self.reads_user_messages().then(PromptFilter::default),
             }),
         }
     }
@@ -119,19 +118,19 @@ impl std::fmt::Debug for Recipe {
     }
 }
 
-/// The text of one channel among the events. The arguments of each call are a text of their own, and with `per =
-/// "turn"` so is the text of each turn. For each text the meter starts anew, while positions continue over the run.
+/// A meter of one channel of the events. The arguments of each call are a separate text. With `per = "turn"`, the text
+/// of each turn is, too. The inner meter restarts for each text, and positions continue over the run.
 struct ChannelMeter {
     channel: Channel,
     by_turn: bool,
     make: MeterFactory<dyn TextMeter>,
     meter: Box<dyn TextMeter>,
-    /// The position in the channel at which the text of `meter` begins.
+    /// The position in the channel at which the current text begins.
     base: Chars,
-    /// The number of chars read of the channel, counted if texts may begin anew.
+    /// The number of chars read of the channel, counted only if the meter may restart.
     read: Chars,
-    /// The user's text, if it is skipped.
-    said: Option<PromptFilter>,
+    /// The filter of the user's text, if it is skipped.
+    prompt: Option<PromptFilter>,
 }
 
 impl Meter for ChannelMeter {
@@ -142,16 +141,16 @@ impl Meter for ChannelMeter {
             Event::Call {
                 arguments: written, ..
             } if arguments => {
-                // Arguments that did not come as text before the call are read from it.
+                // Arguments that did not arrive as text are read from the call.
                 if self.read == self.base {
                     self.read(&written.text(), facts);
                 }
-                self.begin_anew();
+                self.restart();
             }
-            Event::Turn { .. } if self.by_turn && !arguments => self.begin_anew(),
+            Event::Turn { .. } if self.by_turn && !arguments => self.restart(),
             Event::User(message) => {
-                if let Some(said) = &mut self.said {
-                    said.hear(message);
+                if let Some(prompt) = &mut self.prompt {
+                    prompt.add_message(message);
                 }
             }
             _ => {}
@@ -160,12 +159,12 @@ impl Meter for ChannelMeter {
 }
 
 impl ChannelMeter {
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         if self.read > self.base {
             self.meter = (self.make)();
             self.base = self.read;
-            if let Some(said) = &mut self.said {
-                said.begin_anew();
+            if let Some(prompt) = &mut self.prompt {
+                prompt.restart();
             }
         }
     }
@@ -173,15 +172,15 @@ impl ChannelMeter {
     fn read(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let known = facts.len();
         self.meter.push(piece, facts);
-        if let Some(said) = &mut self.said {
-            said.reduce_facts(piece, facts, known);
+        if let Some(prompt) = &mut self.prompt {
+            prompt.reduce_facts(piece, facts, known);
         }
         if self.by_turn || self.channel == Channel::Arguments {
             self.read = self.read + Chars::count(piece);
         }
         if self.base > Chars(0) {
-            let told: Vec<Fact> = facts.drain(known..).collect();
-            facts.extend(told.into_iter().map(|fact| fact.move_by(self.base)));
+            let moved: Vec<Fact> = facts.drain(known..).collect();
+            facts.extend(moved.into_iter().map(|fact| fact.shifted(self.base)));
         }
     }
 }

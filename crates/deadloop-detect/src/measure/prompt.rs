@@ -1,73 +1,74 @@
-//! [`PromptFilter`]: a filter of facts about copies of the user's text.
+//! [`PromptFilter`]: removes facts about text that the user wrote.
 
 use crate::measure::fact::{Bound, Fact};
 use crate::settings::param::Param;
 use crate::stream::Chars;
 
-/// The parameter `prompt`, which every detector of repetition in a text has.
+/// The parameter `prompt` of the detectors of repeated text.
 pub(crate) const PROMPT: Param = Param::word("prompt", "check", &["check", SKIP])
     .doc("skip: repetition counts only beyond what the user wrote");
 
-/// The value of [`PROMPT`] that delays alarms about text of the user. An alarm waits while the whole repetition, from
-/// the first copy to the end of the last one, occurs verbatim in the last [`PROMPT_CHARS`] chars of the user's text.
+/// The value of [`PROMPT`] that ignores repetition of the user's own text. There is no alarm while the whole
+/// repetition, from the first copy to the end of the last one, occurs verbatim in the last [`PROMPT_CHARS`] chars of
+/// the user's text.
 pub(crate) const SKIP: &str = "skip";
 
-/// The number of chars of the user's text that are kept if it is skipped, counted from the end.
+/// The maximum number of chars of the user's text that are kept. Older text is dropped.
 pub const PROMPT_CHARS: usize = 32_768;
 
-/// The maximum number of chars after the last copy at which a checkpoint is expected.
-const AFTER: usize = 2048;
+/// The maximum distance, in chars, from the last copy to a checkpoint that reports it.
+const MAX_AFTER: usize = 2048;
 
-/// The user's text, and the part of the current text to search for in that text.
+/// The user's text, and the end of the current text, which is searched in it.
 #[derive(Default)]
 pub(crate) struct PromptFilter {
     /// The user's messages, with a line feed after each.
-    said: TextWindow,
-    /// The end of the current text, and the number of its chars that have been read.
+    user_text: TextWindow,
+    /// The end of the current text, and the number of chars read of this text.
     text: TextWindow,
     read: u64,
 }
 
 impl PromptFilter {
-    /// Adds a message of the user.
-    pub(crate) fn hear(&mut self, message: &str) {
-        // Text that would be dropped at once is not copied.
+    /// Adds a user message.
+    pub(crate) fn add_message(&mut self, message: &str) {
+        // Text that does not fit is not copied.
         let before = message.chars().count().saturating_sub(PROMPT_CHARS);
         let kept = &message[first_chars(message, before as u64).len()..];
-        self.said.push(kept, PROMPT_CHARS);
-        self.said.push("\n", PROMPT_CHARS);
+        self.user_text.push(kept, PROMPT_CHARS);
+        self.user_text.push("\n", PROMPT_CHARS);
     }
 
-    /// Begins another text.
-    pub(crate) fn begin_anew(&mut self) {
+    /// Begins a new text.
+    pub(crate) fn restart(&mut self) {
         self.text = TextWindow::default();
         self.read = 0;
     }
 
-    /// Reads a piece of the text. Reduces the facts about it, those after the first `known`, to the parts that go
-    /// beyond the user's text.
+    /// Reads a piece of the text. Reduces its facts, which follow the first `known` ones, to the parts beyond the
+    /// user's text.
     pub(crate) fn reduce_facts(&mut self, piece: &str, facts: &mut Vec<Fact>, known: usize) {
         self.read += Chars::count(piece).0;
-        if self.said.chars == 0 {
+        if self.user_text.chars == 0 {
             return;
         }
-        // A text longer than all of the user's text cannot be found in it, so one char more is enough. Some chars may
-        // follow the last copy.
-        let most = self.said.chars + 1 + AFTER + Chars::count(piece).0 as usize;
+        // Longer text than the user's cannot occur in it, so one more char is enough. Some chars may follow the last
+        // copy.
+        let most = self.user_text.chars + 1 + MAX_AFTER + Chars::count(piece).0 as usize;
         self.text.push(piece, most);
-        let told: Vec<Fact> = facts.drain(known..).collect();
-        facts.extend(told.into_iter().filter_map(|fact| self.rest(fact)));
+        let new: Vec<Fact> = facts.drain(known..).collect();
+        facts.extend(new.into_iter().filter_map(|fact| self.remainder(fact)));
     }
 
-    /// Returns the part of a fact at which the repeated text is no longer found in the user's text.
-    fn rest(&self, fact: Fact) -> Option<Fact> {
+    /// Returns the part of a fact from the step at which the repetition no longer occurs in the user's text.
+    fn remainder(&self, fact: Fact) -> Option<Fact> {
         let start = fact.onset.count().saturating_sub(fact.period.count());
         let Some(tail) = self.text.last(self.read.saturating_sub(start)) else {
             return Some(fact);
         };
-        let stands = |chars: u64| self.said.text.contains(first_chars(tail, chars));
+        let stands = |chars: u64| self.user_text.text.contains(first_chars(tail, chars));
         let known = fact.position(fact.at).count().saturating_sub(start);
-        // Copies counted at a checkpoint may be followed by other text.
+        // Other text may follow the copies at a checkpoint.
         let copies = match fact.copies {
             Bound::Fixed(copies) => u64::try_from(copies).unwrap_or(0) * fact.period.count(),
             _ => 0,
@@ -78,7 +79,7 @@ impl PromptFilter {
         if !stands(known) {
             return Some(fact);
         }
-        // Bisection: `low` chars are found in the user's text, and `high` chars are not.
+        // Bisection: `low` chars occur in the user's text, and `high` chars do not.
         let (mut low, mut high) = (known, Chars::count(tail).0 + 1);
         while high - low > 1 {
             let middle = low + (high - low) / 2;

@@ -1,6 +1,6 @@
-//! [`SampleTracker`]: finds values that stay low for several samples in a row.
+//! [`SampleTracker`]: finds values that stay low for several consecutive samples.
 //!
-//! Each such row is reported once. Detectors that take a sample of the text every `stride` chars use it.
+//! It serves detectors that take a sample of the text every `stride` chars.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::settings::param::Param;
 /// The maximum number of consecutive samples that a setting may require.
 const MAX_HOLD: usize = 50;
 
-/// Returns the parameter `hold`, with a detector's own default.
+/// Returns the parameter `hold` with this default.
 pub(crate) const fn param(default: i64) -> Param {
     Param::count("hold", default, 1..=MAX_HOLD as i64)
         .at_most()
@@ -17,21 +17,21 @@ pub(crate) const fn param(default: i64) -> Param {
         .doc("samples in a row, that must all show it")
 }
 
-/// Tracker of the samples of one stream. A sample is N numbers, each with a threshold as its upper bound: the lower a
-/// number, the more the text looks like a loop.
+/// A tracker of the samples of one stream. A sample is N numbers, each with a threshold as its upper bound. Low numbers
+/// indicate a loop.
 pub(crate) struct SampleTracker<const N: usize> {
     /// The highest numbers that the loosest setting accepts.
     loosest: [i64; N],
-    /// The number of samples in a row that the loosest setting requires.
+    /// The number of consecutive samples that the loosest setting requires.
     least: usize,
-    /// The last samples in a row that the loosest setting accepts, the newest first.
+    /// The consecutive last samples that the loosest setting accepts, newest first.
     row: VecDeque<[i64; N]>,
-    /// `told[n - 1]`: the numbers of a reported stretch of `n` or more samples. A setting that accepts them needs no
-    /// later stretch of `n` samples whose numbers are not lower.
-    told: [[i64; N]; MAX_HOLD],
+    /// At index n - 1, the numbers of the last reported stretch of n or more samples. A setting that accepts them needs
+    /// no later stretch of n samples with equal or higher numbers.
+    reported: [[i64; N]; MAX_HOLD],
 }
 
-/// The last `samples` samples, and the highest of each number among them.
+/// A stretch of the last `samples` samples, with the maximum of each number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SampleStretch<const N: usize> {
     pub(crate) samples: usize,
@@ -44,18 +44,17 @@ impl<const N: usize> SampleTracker<N> {
             loosest,
             least: usize::try_from(least).unwrap_or(MAX_HOLD),
             row: VecDeque::new(),
-            told: [[i64::MAX; N]; MAX_HOLD],
+            reported: [[i64::MAX; N]; MAX_HOLD],
         }
     }
 
-    /// Takes the next sample. `None` is a sample that no setting accepts. Returns the stretches that some setting
+    /// Reads the next sample, or `None` for one that no setting accepts. Returns the stretches that some setting
     /// accepts and that no earlier stretch makes redundant, shortest first.
     ///
-    /// A longer stretch has equal or higher numbers, so all stretches together form a stair. Of stretches with the same
-    /// numbers only the longest is returned: one for each step of the stair.
+    /// The numbers rise with the length of a stretch. Of stretches with equal numbers, only the longest is returned.
     pub(crate) fn push(&mut self, sample: Option<[i64; N]>) -> Vec<SampleStretch<N>> {
         let mut stretches = Vec::new();
-        let Some(sample) = sample.filter(|s| no_higher(s, &self.loosest)) else {
+        let Some(sample) = sample.filter(|s| is_at_most(s, &self.loosest)) else {
             self.row.clear();
             return stretches;
         };
@@ -63,10 +62,10 @@ impl<const N: usize> SampleTracker<N> {
         self.row.push_front(sample);
         let mut highest = sample;
         for samples in 1..=self.row.len() {
-            let next = self.row.get(samples).map(|s| higher(&highest, s));
+            let next = self.row.get(samples).map(|s| max_of_each(&highest, s));
             if next != Some(highest) {
                 let stretch = SampleStretch { samples, highest };
-                if samples >= self.least && self.is_news(&stretch) {
+                if samples >= self.least && self.is_new(&stretch) {
                     stretches.push(stretch);
                 }
             }
@@ -76,25 +75,25 @@ impl<const N: usize> SampleTracker<N> {
     }
 
     /// Returns whether no earlier stretch makes this one redundant. If so, records it.
-    fn is_news(&mut self, stretch: &SampleStretch<N>) -> bool {
+    fn is_new(&mut self, stretch: &SampleStretch<N>) -> bool {
         let SampleStretch { samples, highest } = stretch;
-        if no_higher(&self.told[samples - 1], highest) {
+        if is_at_most(&self.reported[samples - 1], highest) {
             return false;
         }
-        for told in &mut self.told[..*samples] {
-            if !no_higher(told, highest) {
-                *told = *highest;
+        for reported in &mut self.reported[..*samples] {
+            if !is_at_most(reported, highest) {
+                *reported = *highest;
             }
         }
         true
     }
 }
 
-fn no_higher<const N: usize>(a: &[i64; N], b: &[i64; N]) -> bool {
+fn is_at_most<const N: usize>(a: &[i64; N], b: &[i64; N]) -> bool {
     a.iter().zip(b).all(|(a, b)| a <= b)
 }
 
-fn higher<const N: usize>(a: &[i64; N], b: &[i64; N]) -> [i64; N] {
+fn max_of_each<const N: usize>(a: &[i64; N], b: &[i64; N]) -> [i64; N] {
     std::array::from_fn(|i| a[i].max(b[i]))
 }
 
@@ -110,18 +109,18 @@ mod tests {
     }
 
     #[test]
-    fn a_stair_is_told_once() {
+    fn each_stretch_is_reported_once() {
         let mut hold = SampleTracker::new([10], 1);
         assert_eq!(pairs(&hold.push(Some([5]))), [(1, 5)]);
         assert_eq!(pairs(&hold.push(Some([3]))), [(1, 3), (2, 5)]);
         assert_eq!(pairs(&hold.push(Some([4]))), [(2, 4), (3, 5)]);
         assert_eq!(pairs(&hold.push(Some([11]))), []);
-        assert_eq!(pairs(&hold.push(Some([3]))), [], "told before");
+        assert_eq!(pairs(&hold.push(Some([3]))), [], "reported before");
         assert_eq!(pairs(&hold.push(Some([2]))), [(1, 2), (2, 3)]);
     }
 
     #[test]
-    fn it_says_nothing_of_what_is_too_short_for_all() {
+    fn stretches_too_short_for_all_settings_are_not_reported() {
         let mut hold = SampleTracker::new([10], 3);
         assert_eq!(pairs(&hold.push(Some([1]))), []);
         assert_eq!(pairs(&hold.push(None)), []);
@@ -131,12 +130,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_loop_is_told_up_to_the_most_that_can_be_asked() {
+    fn a_long_loop_is_reported_up_to_the_maximum() {
         let mut hold = SampleTracker::new([0], 1);
-        let told: Vec<usize> = (0..500)
+        let reported: Vec<usize> = (0..500)
             .flat_map(|_| hold.push(Some([0])))
             .map(|s| s.samples)
             .collect();
-        assert_eq!(told, (1..=MAX_HOLD).collect::<Vec<_>>());
+        assert_eq!(reported, (1..=MAX_HOLD).collect::<Vec<_>>());
     }
 }

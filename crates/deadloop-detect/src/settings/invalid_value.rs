@@ -1,14 +1,14 @@
-//! [`InvalidValue`]: an error in a value or in presets.
+//! [`InvalidValue`]: the error of a value, a name or a preset.
 
 use thiserror::Error;
 
-/// An error in a value, a name or a preset, as a clause.
+/// The error of a value, a name or a preset, as a lower-case clause.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct InvalidValue(pub String);
 
 impl From<InvalidValue> for String {
-    fn from(unfit: InvalidValue) -> Self {
-        unfit.0
+    fn from(error: InvalidValue) -> Self {
+        error.0
     }
 }

@@ -1,4 +1,4 @@
-//! [`LocatedValue`]: a value with its place in a file. [`read_toml`]: reads such files.
+//! [`LocatedValue`]: a value with its position in a file. [`read_toml`]: parses such files.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::SettingsError;
 use crate::detectors::DETECTORS;
 use crate::settings::suggestion::did_you_mean;
 
-/// A value of a TOML file with its place.
+/// A value of a TOML file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LocatedValue<T> {
     value: T,
@@ -24,12 +24,12 @@ impl<T> LocatedValue<T> {
         &self.value
     }
 
-    /// Returns the value's place: a range of bytes of the file.
+    /// Returns the byte range of the value in the file.
     pub fn span(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// Returns another value in the same place.
+    /// Returns another value with the same position.
     pub(super) fn with<V>(&self, value: impl Into<V>) -> LocatedValue<V> {
         LocatedValue {
             value: value.into(),
@@ -54,7 +54,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for LocatedValue<T> {
 /// Parses the text of a TOML file.
 ///
 /// # Errors
-/// The text is not TOML, or does not have this shape. The error has the place and is one line.
+/// The text is not TOML, or has other fields. The error has a position and is one line.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     toml::from_str(text).map_err(|error: toml::de::Error| {
         let what = error.message().trim().replace('\n', ", ");
@@ -63,7 +63,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, SettingsError> {
     })
 }
 
-/// Returns a hint about an unknown field: the table that a parameter belongs to, or the nearest known field.
+/// Returns a hint about an unknown field: the right table for a parameter, or the nearest known field.
 fn hint(what: &str) -> String {
     let Some((word, known)) = what
         .strip_prefix("unknown field `")

@@ -58,20 +58,20 @@ pub use model_list::{ModelList, ModelTask, OverrideGlob};
 use table::setting;
 pub use table::{GuardTable, RawParams, resolve, share};
 
-/// The guards of a settings file, each with its models.
+/// The guards of a settings file, for each model.
 #[derive(Clone, Debug)]
 pub struct Settings {
     guard: Setting,
     models: ModelList,
     /// The guard of each entry of `models`.
     own: Vec<Setting>,
-    /// The share of production's outputs that loop, if given. Labelled sets are enriched with loops.
+    /// The share of production outputs that loop, if given. Labelled sets have a larger share.
     pub deployment_loop_rate: Option<f64>,
-    /// The language of an alarm's messages. If absent, the language of the repeated text.
+    /// The language of an alarm's messages. `None` for the language of the repeated text.
     pub lang: Option<Lang>,
 }
 
-/// An error in a settings file, with its place.
+/// An error in a settings file, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{column}: {what}")]
 pub struct SettingsError {
@@ -79,13 +79,12 @@ pub struct SettingsError {
     pub line: usize,
     /// The column in chars, from 1.
     pub column: usize,
-    /// The error and the expectation, as a lower-case fragment.
+    /// The error and the expected value, as a lower-case clause.
     pub what: String,
 }
 
 impl SettingsError {
-    /// Returns an error at a byte range of `text`. Control characters in `what`, such as line ends of quoted text, are
-    /// escaped.
+    /// Returns an error at a byte range of `text`. Control characters in `what` are escaped.
     pub fn at(text: &str, span: Range<usize>, what: impl Into<String>) -> Self {
         let before = text.get(..span.start).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
@@ -97,7 +96,7 @@ impl SettingsError {
     }
 }
 
-/// Escapes control characters, line ends included.
+/// Escapes control characters, including line ends.
 #[doc(hidden)]
 pub fn one_line(text: &str) -> String {
     let one = |c: char| {
@@ -113,8 +112,8 @@ pub fn one_line(text: &str) -> String {
 /// The recommended guard, for every model and both text channels, as a settings file.
 pub const RECOMMENDED: &str = include_str!("../recommended.toml");
 
-/// The recommended guard for agent runs, as a settings file. It is used beside [`RECOMMENDED`], which reads the text of
-/// the runs.
+/// The recommended guard for agent runs, as a settings file. It is used together with [`RECOMMENDED`], which reads the
+/// text of a run.
 pub const RECOMMENDED_AGENTS: &str = include_str!("../recommended-agents.toml");
 
 /// Parses [`RECOMMENDED`].
@@ -160,7 +159,7 @@ struct ModelTable {
 }
 
 impl ModelTable {
-    /// Returns the globs of the table, and its guard.
+    /// Returns the globs and the guard of the table.
     fn read(&self, text: &str) -> Result<(OverrideGlob, Setting), SettingsError> {
         let spans = self
             .r#match
@@ -201,7 +200,7 @@ fn glob(
 }
 
 impl Settings {
-    /// Returns settings with one guard for every model.
+    /// Returns settings with one guard for all models.
     pub fn from_guard(guard: Setting) -> Self {
         Self {
             guard,
@@ -212,7 +211,7 @@ impl Settings {
         }
     }
 
-    /// Parses a settings file. Checks everything: names, bounds, impossible combinations.
+    /// Parses a settings file, and checks names, bounds and combinations.
     pub fn parse(text: &str) -> Result<Self, SettingsError> {
         let mut wire: SettingsTable = read_toml(text)?;
         let models = wire.model.iter_mut().flat_map(|model| &mut model.guard);
@@ -238,8 +237,8 @@ impl Settings {
         })
     }
 
-    /// Returns the guard of a model, or of a model at a task ([`ModelTask`]): from the first `[[model]]` that matches,
-    /// otherwise the general one. A glob must match the whole name, case included: `deepseek-*` matches neither
+    /// Returns the guard of a model, or of a model at a task ([`ModelTask`]): that of the first matching `[[model]]`
+    /// table, otherwise the general guard. A glob must match the whole name and its case: `deepseek-*` matches neither
     /// `DeepSeek-R1` nor `org/deepseek-r1`.
     ///
     /// ```
@@ -258,7 +257,7 @@ impl Settings {
         own.unwrap_or(&self.guard)
     }
 
-    /// Returns the globs of the [overrides](Self::overrides), which select the one for a model.
+    /// Returns the globs that select the [override](Self::overrides) of a model.
     pub fn models(&self) -> &ModelList {
         &self.models
     }
@@ -268,26 +267,26 @@ impl Settings {
         &self.guard
     }
 
-    /// Returns the guards of particular models, in the order in which they are tried.
+    /// Returns the guards of particular models, in the order of matching.
     pub fn overrides(&self) -> impl Iterator<Item = (&OverrideGlob, &Setting)> {
         self.models.globs().iter().zip(&self.own)
     }
 
-    /// Splits the settings by [level](Response::level), the strictest first: members that stop or refuse, members that
-    /// warn, members that observe. Levels without members are left out. A replay scores each level by itself.
+    /// Splits the settings by [level](Response::level), strictest first: stop and refuse, warn, observe. Levels without
+    /// members are left out. A replay scores each level separately.
     pub fn levels(&self) -> Vec<(Response, Self)> {
         let levels = Response::ALL.into_iter().filter(|r| r.level() == *r);
-        let parts = levels.map(|level| (level, self.part(|m| m.response.level() == level)));
+        let parts = levels.map(|level| (level, self.filter(|m| m.response.level() == level)));
         parts.filter(|(_, part)| !part.is_off()).collect()
     }
 
     /// Returns the settings with only the members of every guard that `keep` accepts.
     #[must_use]
-    pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
+    pub fn filter(&self, keep: impl Fn(&Member) -> bool) -> Self {
         Self {
-            guard: self.guard.part(&keep),
+            guard: self.guard.filter(&keep),
             models: self.models.clone(),
-            own: self.own.iter().map(|guard| guard.part(&keep)).collect(),
+            own: self.own.iter().map(|guard| guard.filter(&keep)).collect(),
             deployment_loop_rate: self.deployment_loop_rate,
             lang: self.lang,
         }
@@ -299,7 +298,7 @@ impl Settings {
         self.map_guards(|guard| guard.read_per(per))
     }
 
-    /// Lets the calls of more tools pass every guard with a parameter `allow`. `tools` are globs on tool names.
+    /// Adds globs on tool names to the parameter `allow` of all guards.
     #[must_use]
     pub fn allowing(self, tools: &[String]) -> Self {
         self.map_guards(|guard| guard.allowing(tools))
@@ -313,13 +312,13 @@ impl Settings {
         }
     }
 
-    /// Returns whether no guard has a member, so that there can be no alarm.
+    /// Returns whether no guard has a member.
     pub fn is_off(&self) -> bool {
         let mut guards = self.overrides().map(|(_, s)| s).chain([&self.guard]);
         guards.all(|guard| guard.members.is_empty())
     }
 
-    /// Returns a short name: the setting's own if there is one for all models, else a hash of the list.
+    /// Returns a short name: the id of the general guard, or a hash if there are overrides.
     pub fn id(&self) -> String {
         if self.own.is_empty() {
             return self.guard.id();

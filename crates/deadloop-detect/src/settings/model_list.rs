@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use globset::{GlobMatcher, GlobSet};
 
-/// A watched model and its task. A model's name alone converts to a model at an unknown task.
+/// A model and its task. The name of a model converts to a model at an unknown task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ModelTask<'a> {
     /// The model's name.
@@ -26,12 +26,12 @@ impl<'a> From<&'a String> for ModelTask<'a> {
     }
 }
 
-/// A glob on names of models, or one on names of tasks, or both.
+/// A glob on names of models, on names of tasks, or both.
 #[derive(Clone, Debug)]
 pub struct OverrideGlob {
     /// The glob on models. `None` matches every model.
     pub(super) model: Option<GlobMatcher>,
-    /// The glob on tasks. `None` matches every task, also an unknown one.
+    /// The glob on tasks. `None` matches every task, even an unknown one.
     pub(super) task: Option<GlobMatcher>,
 }
 
@@ -67,14 +67,13 @@ impl fmt::Display for OverrideGlob {
     }
 }
 
-/// The globs of a `[[model]]` list, in the order in which they are tried.
+/// The globs of a `[[model]]` list, in the order of matching.
 ///
-/// A list may have thousands of globs, and each transcript and request is matched against the list, so all globs are
-/// matched at once.
+/// All globs are matched at once, since a list may have thousands, and each transcript and request is matched.
 #[derive(Clone, Debug, Default)]
 pub struct ModelList {
     globs: Arc<[OverrideGlob]>,
-    /// The globs on models, and the index of each. `None` if they are too large to be matched at once.
+    /// The set of globs on models, with the index of each. `None` if the set is too large to compile.
     by_model: Option<Arc<(GlobSet, Vec<usize>)>>,
     /// The indices of the globs on tasks alone.
     by_task: Vec<usize>,
@@ -104,7 +103,7 @@ impl ModelList {
         &self.globs
     }
 
-    /// Returns whether some glob is on tasks.
+    /// Returns whether there is a glob on tasks.
     pub fn by_task(&self) -> bool {
         self.globs.iter().any(|glob| glob.task.is_some())
     }
@@ -121,7 +120,7 @@ impl ModelList {
         all.filter(|place| self.globs[*place].is_match(work)).min()
     }
 
-    /// Tries the globs one after the other.
+    /// Matches the globs one by one.
     fn try_each(&self, work: ModelTask<'_>) -> Option<usize> {
         self.globs.iter().position(|glob| glob.is_match(work))
     }
@@ -148,7 +147,7 @@ mod tests {
     /// Looks up all pairs of models and tasks three times, in two clones, and compares with the globs tried one by one.
     /// A result cached for a model must not be used for that model at a task.
     #[test]
-    fn a_task_is_asked_beside_the_model() {
+    fn a_cached_result_depends_on_the_task() {
         let own = ModelList::new(vec![
             on(Some("m-1*"), Some("code")),
             on(None, Some("co*")),
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn all_in_one_go_is_one_after_the_other() {
+    fn matching_all_at_once_agrees_with_one_by_one() {
         let own = list(&["a-1*", "a-*", "*[13579]", "long*8", "{x,y}/**", "b-2"]);
         let long = "long".repeat(300);
         let names = (0..2000).map(|i| match i % 5 {

@@ -1,6 +1,6 @@
 //! [`Param`]: the description of one parameter of a detector.
 //!
-//! Validation, `deadloop detectors` and the documentation are derived from it.
+//! Validation, `deadloop detectors` and the documentation use it.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -17,7 +17,7 @@ use crate::settings::value::{Literal, Value};
 pub struct Param {
     /// The name in settings and grids.
     pub name: &'static str,
-    /// The part of the detector that the parameter belongs to: the meter or the rule.
+    /// The part of the detector that uses the parameter: the meter or the rule.
     pub mark: ParamRole,
     /// The default value.
     pub default: Literal,
@@ -29,9 +29,9 @@ pub struct Param {
     pub doc: &'static str,
 }
 
-/// Builders. A parameter is structural and has no unit, unless one of the methods below changes that.
+/// Builders. By default, a parameter is structural and has no unit.
 impl Param {
-    /// Returns a parameter of any domain. The functions below cover the frequent domains.
+    /// Returns a parameter of any domain.
     pub const fn new(name: &'static str, default: Literal, domain: Domain) -> Self {
         Self {
             name,
@@ -43,39 +43,39 @@ impl Param {
         }
     }
 
-    /// Returns a whole number in `range`.
+    /// Returns a parameter for a whole number in `range`.
     pub const fn count(name: &'static str, default: i64, range: RangeInclusive<i64>) -> Self {
         let (min, max) = (*range.start(), *range.end());
         Self::new(name, Literal::Int(default), Domain::Int { min, max })
     }
 
-    /// Returns a number in `range`.
+    /// Returns a parameter for a number in `range`.
     pub const fn number(name: &'static str, default: f64, range: RangeInclusive<f64>) -> Self {
         let (min, max) = (*range.start(), *range.end());
         Self::new(name, Literal::Float(default), Domain::Float { min, max })
     }
 
-    /// Returns a number from 0 to 1.
+    /// Returns a parameter for a number from 0 to 1.
     pub const fn share(name: &'static str, default: f64) -> Self {
         Self::number(name, default, 0.0..=1.0)
     }
 
-    /// Returns a yes or no.
+    /// Returns a parameter for a boolean.
     pub const fn flag(name: &'static str, default: bool) -> Self {
         Self::new(name, Literal::Bool(default), Domain::Flag)
     }
 
-    /// Returns a parameter with `words` as its values.
+    /// Returns a parameter for one of `words`.
     pub const fn word(name: &'static str, default: &'static str, words: StaticTexts) -> Self {
         Self::new(name, Literal::Text(default), Domain::Word(words))
     }
 
-    /// Returns a list of any of `words`, each at most once.
+    /// Returns a parameter for a list of distinct `words`.
     pub const fn words(name: &'static str, default: StaticTexts, words: StaticTexts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Words(words))
     }
 
-    /// Returns a parameter with `words` and the whole numbers in `range` as its values.
+    /// Returns a parameter for one of `words` or a whole number in `range`.
     pub(crate) const fn word_or_count(
         name: &'static str,
         default: &'static str,
@@ -87,17 +87,17 @@ impl Param {
         Self::new(name, Literal::Text(default), domain)
     }
 
-    /// Returns a list of texts that are not empty.
+    /// Returns a parameter for a list of texts that are not empty.
     pub const fn texts(name: &'static str, default: StaticTexts) -> Self {
         Self::new(name, Literal::Texts(default), Domain::Texts)
     }
 
-    /// Returns a list of globs, empty by default.
+    /// Returns a parameter for a list of globs, empty by default.
     pub const fn globs(name: &'static str) -> Self {
         Self::new(name, Literal::Texts(&[]), Domain::Globs)
     }
 
-    /// Returns a table of any values, empty by default.
+    /// Returns a parameter for a table of any values, empty by default.
     pub const fn table(name: &'static str) -> Self {
         Self::new(name, Literal::EmptyTable, Domain::Free)
     }
@@ -114,22 +114,22 @@ impl Param {
         self
     }
 
-    /// Makes the parameter a threshold that a fact's bound has to reach.
+    /// Makes the parameter a minimum: a threshold that a fact's bound must reach.
     pub const fn at_most(self) -> Self {
         self.threshold(Threshold::AT_MOST)
     }
 
-    /// Makes the parameter a threshold that a fact's bound must not exceed.
+    /// Makes the parameter a maximum: a threshold that a fact's bound must not exceed.
     pub const fn at_least(self) -> Self {
         self.threshold(Threshold::AT_LEAST)
     }
 
-    /// Makes the parameter a threshold that a number of copies has to reach.
+    /// Makes the parameter a minimum number of copies.
     pub const fn copies(self) -> Self {
         self.threshold(Threshold::COPIES)
     }
 
-    /// Sets the meaning of a written 0, for a threshold.
+    /// Sets the meaning of a written 0, if the parameter is a threshold.
     pub const fn zero(mut self, zero: ZeroMeaning) -> Self {
         if let ParamRole::Threshold(threshold) = self.mark {
             self.mark = ParamRole::Threshold(Threshold { zero, ..threshold });
@@ -148,39 +148,38 @@ impl Param {
 
 type StaticTexts = &'static [&'static str];
 
-/// The part of the detector that a parameter belongs to: the meter or the rule.
+/// The part of a detector that uses a parameter: the meter or the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamRole {
-    /// The parameter changes the measurement. A sweep measures once for each value.
+    /// A parameter of the meter. A sweep measures again for each value.
     Structural,
-    /// The parameter changes only the acceptance. A sweep decides about each value on the same facts.
+    /// A parameter of the rule. A sweep decides about all values on the same facts.
     Threshold(Threshold),
 }
 
-/// The comparison of a threshold with a fact's bound. Numbers are compared as whole numbers; others are converted into
+/// The comparison of a threshold with a fact's bound. Numbers are compared as integers, and decimal ones in
 /// [millionths](DECIMAL).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Threshold {
     /// The side of a fact's bound on which the setting's value must be.
     pub side: ThresholdSide,
-    /// Whether the threshold counts copies. Among equally good settings, the one that requires more copies is the safer
-    /// choice.
+    /// Whether the threshold counts copies. Of equally good settings, one that requires more copies is safer.
     pub repeats: bool,
     /// The meaning of a written 0.
     pub zero: ZeroMeaning,
-    /// The factor by which a written value is multiplied before it is compared: 1, or [`DECIMAL`].
+    /// The factor of a written value before the comparison: 1, or [`DECIMAL`].
     pub scale: i64,
 }
 
-/// The scale of thresholds that are not whole numbers.
+/// The scale of decimal thresholds.
 pub const DECIMAL: i64 = 1_000_000;
 
 /// The side of a fact's bound on which a setting's value accepts the fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThresholdSide {
-    /// Accepts while value <= bound. A higher value is more careful.
+    /// Accepts if value <= bound. A higher value is stricter.
     AtMost,
-    /// Accepts while value >= bound. A lower value is more careful.
+    /// Accepts if value >= bound. A lower value is stricter.
     AtLeast,
 }
 
@@ -191,32 +190,32 @@ pub enum ZeroMeaning {
     Number,
     /// No bound.
     NoBound,
-    /// "The value of another parameter". It satisfies no bound except [`Bound::Exactly`](crate::harness::Bound) with
-    /// its own effective value, [`Threshold::elsewhere`].
+    /// A reference to another parameter. It satisfies only [`Bound::Exactly`](crate::harness::Bound) with the effective
+    /// value [`Threshold::elsewhere`].
     Elsewhere,
 }
 
 impl Threshold {
-    /// A whole number that a fact's bound has to reach.
+    /// A minimum: a whole number that a fact's bound must reach.
     pub const AT_MOST: Self = Self {
         side: ThresholdSide::AtMost,
         repeats: false,
         zero: ZeroMeaning::Number,
         scale: 1,
     };
-    /// A whole number that a fact's bound must not exceed.
+    /// A maximum: a whole number that a fact's bound must not exceed.
     pub const AT_LEAST: Self = Self {
         side: ThresholdSide::AtLeast,
         ..Self::AT_MOST
     };
 
-    /// A number of copies that a fact's bound has to reach.
+    /// A minimum number of copies.
     pub const COPIES: Self = Self {
         repeats: true,
         ..Self::AT_MOST
     };
 
-    /// Makes the threshold one of decimal numbers, which are compared in millionths.
+    /// Makes the threshold a decimal one, which is compared in millionths.
     pub const fn decimal(self) -> Self {
         Self {
             scale: DECIMAL,
@@ -224,11 +223,11 @@ impl Threshold {
         }
     }
 
-    /// Returns the number that a written value is compared as.
+    /// Returns the number by which a written value is compared.
     pub fn number(self, written: &Value) -> i64 {
         match (self.scale, written) {
             (1, Value::Int(n)) => self.effective(*n),
-            // Domains keep written numbers small enough for this.
+            // Domains bound written numbers, so this cannot overflow.
             (scale, value) => {
                 let number = value.as_number().unwrap_or(0.0);
                 self.effective((number * scale as f64).round() as i64)
@@ -244,7 +243,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the written value of a compared number.
+    /// Returns the written form of a compared number.
     pub fn written(self, number: i64) -> Value {
         match (self.scale, self.zero) {
             (_, ZeroMeaning::Elsewhere) if number == self.elsewhere() => Value::Int(0),
@@ -262,8 +261,7 @@ impl Threshold {
         }
     }
 
-    /// Returns the effective value of a 0 that refers to another parameter: the strictest value except the bound that
-    /// all values satisfy.
+    /// Returns the effective value of [`ZeroMeaning::Elsewhere`]: the strictest value but one.
     pub fn elsewhere(self) -> i64 {
         match self.side {
             ThresholdSide::AtMost => i64::MAX - 1,
@@ -271,13 +269,13 @@ impl Threshold {
         }
     }
 
-    /// Returns whether a written value accepts everything: a 0 that means no bound, or that every bound reaches.
+    /// Returns whether a written value accepts every fact: a 0 without a bound, or a 0 that every bound reaches.
     pub fn is_idle(self, written: &Value) -> bool {
         *written == Value::Int(0)
             && (self.zero != ZeroMeaning::Number || self.side == ThresholdSide::AtMost)
     }
 
-    /// Returns whether a setting's (effective) value accepts a fact with this bound.
+    /// Returns whether an effective value accepts a fact with this bound.
     pub fn accepts(self, value: i64, bound: i64) -> bool {
         match self.side {
             ThresholdSide::AtMost => value <= bound,
@@ -331,9 +329,9 @@ pub enum Domain {
         /// The maximum allowed number.
         max: i64,
     },
-    /// Any of these words, each at most once.
+    /// A list of distinct words of this list.
     Words(&'static [&'static str]),
-    /// Whole numbers from `min` to `max`, at least one, each greater than the one before.
+    /// A list of at least one whole number from `min` to `max`, in rising order.
     Rising {
         /// The minimum allowed value.
         min: i64,
@@ -350,16 +348,16 @@ pub enum Domain {
     Texts,
     /// A list of globs: `*`, `?`, `[a-z]`, `{this,that}`.
     Globs,
-    /// A list of tables, each with exactly these whole numbers, none below 1.
+    /// A list of tables with exactly these fields, each a whole number of at least 1.
     Rows(&'static [&'static str]),
     /// A program and its arguments.
     Program,
-    /// Any values under any names.
+    /// A table of any values.
     Free,
 }
 
 impl Domain {
-    /// Returns whether a grid's list is one value of this parameter rather than several values.
+    /// Returns whether a list in a grid is one value of this parameter, not several values.
     pub fn is_list(&self) -> bool {
         matches!(
             self,
@@ -376,7 +374,7 @@ impl Domain {
     /// Checks that `value` is allowed.
     ///
     /// # Errors
-    /// Returns a description of the allowed values.
+    /// The value is not allowed. The error describes the allowed values.
     pub fn check(&self, value: &Value) -> Result<(), InvalidValue> {
         self.fits(value).map_err(InvalidValue)
     }
@@ -395,7 +393,7 @@ impl Domain {
             (Self::Rising { min, max }, Value::List(items)) => is_rising(items, *min, *max),
             (Self::CharSet, Value::Text(s)) => !s.is_empty(),
             (Self::Regex, Value::Text(s)) => return pattern(s),
-            (Self::Regexes, Value::List(items)) => return white_list(items),
+            (Self::Regexes, Value::List(items)) => return check_ignore(items),
             (Self::Texts, Value::List(items)) => {
                 let is_text = |item: &Value| item.as_text().is_some_and(|text| !text.is_empty());
                 items.iter().all(is_text)
@@ -439,11 +437,11 @@ fn is_row(row: &Value, fields: &[&str]) -> bool {
     matches!(row, Value::Table(table) if table.len() == fields.len()) && fields.iter().all(whole)
 }
 
-/// Checks that a text is a regular expression. Returns the error in it if not.
+/// Checks that a text is a regular expression.
 pub(crate) fn pattern(text: &str) -> Result<(), String> {
     match Regex::new(text) {
         Ok(_) => Ok(()),
-        // The crate's message draws the pattern over several lines; its last line says what is wrong.
+        // The message of `regex` has several lines. The last one is the error.
         Err(error) => {
             let text = error.to_string();
             let last = text
@@ -456,7 +454,7 @@ pub(crate) fn pattern(text: &str) -> Result<(), String> {
     }
 }
 
-fn white_list(items: &[Value]) -> Result<(), String> {
+fn check_ignore(items: &[Value]) -> Result<(), String> {
     let patterns: Option<Vec<&str>> = items.iter().map(Value::as_text).collect();
     Ignore::new(&patterns.ok_or("expected a list of regular expressions")?).map(drop)
 }

@@ -5,18 +5,18 @@
 use crate::settings::param::Param;
 use crate::settings::value::Value;
 
-/// All parameters of one detector or repairer, in the order of its registry entry.
+/// The values of all parameters of a detector or repairer, in the order of its registry entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params(Vec<(&'static str, Value)>);
 
 impl Params {
-    /// Returns the defaults of these parameters.
+    /// Returns the default values of `params`.
     pub fn defaults(params: &[Param]) -> Self {
         let defaults = params.iter().map(|p| (p.name, p.default.into()));
         Self(defaults.collect())
     }
 
-    /// Returns each name and value.
+    /// Returns the names and values.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.0.iter().map(|(name, value)| (*name, value))
     }
@@ -41,7 +41,7 @@ impl Params {
         self.get(name).and_then(Value::as_int).unwrap_or(0)
     }
 
-    /// Returns a whole number as a count: [`int`](Self::int), but at least 0.
+    /// Returns a whole number, at least 0. See [`int`](Self::int).
     pub fn count(&self, name: &str) -> u64 {
         self.int(name).max(0).unsigned_abs()
     }
@@ -56,7 +56,7 @@ impl Params {
         self.get(name).and_then(Value::as_text).unwrap_or("")
     }
 
-    /// Returns a yes or no. No for a parameter of another type.
+    /// Returns a boolean. False for a parameter of another type.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some(Value::Bool(true)))
     }

@@ -1,6 +1,6 @@
-//! [`Preset`]: parameters under a name, with their source.
+//! [`Preset`]: named parameters of a detector, with their source.
 //!
-//! Presets are data: TOML files beside their detectors.
+//! Presets are TOML files beside their detectors.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use crate::settings::value::Value;
 
-/// Parameters under a name, with their source.
+/// Named parameters of a detector, with their source.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 pub struct Preset {
     /// The name in settings.
     #[serde(skip)]
     pub name: String,
-    /// The preset's description, in one line.
+    /// The description, in one line.
     pub about: String,
     /// The source of the parameters.
     #[serde(flatten)]
@@ -46,8 +46,8 @@ fn one() -> u32 {
     1
 }
 
-/// Parses presets, in the order of their names. An error is a mistake in a file that deadloop ships. A test reads all
-/// such files.
+/// Parses presets, in the order of their names. A test parses all files of this crate, so there is no error at run
+/// time.
 pub(crate) fn read(text: &str) -> Result<Vec<Preset>, String> {
     let presets: BTreeMap<String, Preset> = toml::from_str(text).map_err(|e| e.to_string())?;
     let named = presets.into_iter();

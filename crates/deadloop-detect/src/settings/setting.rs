@@ -1,4 +1,4 @@
-//! [`Setting`]: all parameters of a guard, checked, with every default filled in.
+//! [`Setting`]: the checked parameters of a guard, including defaults.
 
 use std::fmt::Write as _;
 
@@ -14,13 +14,13 @@ use crate::settings::params::Params;
 use crate::settings::value::Value;
 use crate::stream::{Channel, Unit};
 
-/// A detector in a guard, with its parameters.
+/// A detector of a guard, with its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
     /// The detector.
     pub detector: &'static Detector,
-    /// The channel that it reads. `None` selects the detector's own, which for a text detector are `reasoning` and
-    /// `answer`, each with a meter of its own.
+    /// The channel. `None` for the default channels of the detector. A text detector has a meter for each of
+    /// `reasoning` and `answer`.
     pub channel: Option<Channel>,
     /// The values of all its parameters.
     pub params: Params,
@@ -29,18 +29,18 @@ pub struct Member {
 }
 
 impl Member {
-    /// Checks the parameters. Rejects a value outside its parameter's domain, impossible combinations, and parameters
-    /// that can never fire.
+    /// Rejects values outside of their domains, impossible combinations, and parameters with which the detector can
+    /// never fire.
     pub fn check(&self) -> Result<(), Refusal> {
         self.detector.spec.check(&self.params)
     }
 
-    /// Returns the checks that can never fire although others can, each with its parameter and the reason.
+    /// Returns the checks that can never fire, although others can: for each, a parameter and the reason.
     pub fn dead_checks(&self) -> Vec<Refusal> {
         (self.detector.dead)(&self.params)
     }
 
-    /// Returns a detector with these parameters, on its own channels and with its own response.
+    /// Returns a detector with these parameters, on its default channels and with its default response.
     pub fn new(detector: &'static Detector, params: Params) -> Self {
         Self {
             detector,
@@ -50,17 +50,17 @@ impl Member {
         }
     }
 
-    /// Sets the parameter `per`, if the detector reads text.
+    /// Sets the parameter `per` of a text detector.
     pub fn read_per(&mut self, per: TextScope) {
         self.params.set(PER.name, Value::Text(per.name().into()));
     }
 
-    /// Returns the response to its alarms, if it is not the detector's own.
+    /// Returns the response, if it is not the default.
     fn own_response(&self) -> Option<Response> {
         (self.response != self.detector.response).then_some(self.response)
     }
 
-    /// Returns whether its alarms may have positions in `channel`.
+    /// Returns whether alarms may have positions in `channel`.
     pub fn watches(&self, channel: Channel) -> bool {
         match self.channel {
             Some(own) => own == channel,
@@ -68,7 +68,7 @@ impl Member {
         }
     }
 
-    /// Returns the unit in which the detector counts. `None` for a program, which may alarm anywhere.
+    /// Returns the unit of positions. `None` for a program, which may alarm in any channel.
     pub fn unit(&self) -> Option<Unit> {
         match self.detector.measure {
             Measurement::Text(_) => Some(Unit::Chars),
@@ -77,13 +77,13 @@ impl Member {
         }
     }
 
-    /// Returns the channels in which it has a meter, in order. A run detector has one.
+    /// Returns the channels that have a meter, in order. A run detector has one.
     pub fn channels(&self) -> impl Iterator<Item = Channel> {
         Channel::ALL.into_iter().filter(|c| self.watches(*c))
     }
 
-    /// Returns the factory of its meters, which measure everything that these parameters, or stricter ones, accept.
-    /// `None` for a [program](Self::program).
+    /// Returns the recipe of the meters. They report every fact that these parameters or stricter ones accept. `None`
+    /// for a [program](Self::program).
     pub fn recipe(&self) -> Option<Recipe> {
         match self.detector.measure {
             Measurement::Text(recipe) | Measurement::Run(_, recipe) => Some(recipe(&self.params)),
@@ -99,21 +99,21 @@ impl Member {
         }
     }
 
-    /// Returns the rule of its thresholds.
+    /// Returns the rule of the thresholds.
     pub fn rule(&self) -> Rule {
         let thresholds = self.detector.thresholds();
         Rule::new(thresholds.map(|(p, t)| (p.name, t, self.number(p, t))))
     }
 
-    /// Returns the number that a threshold of this member is compared as.
+    /// Returns the number by which a threshold of this member is compared.
     pub fn number(&self, param: &Param, threshold: Threshold) -> i64 {
         self.params
             .get(param.name)
             .map_or(0, |value| threshold.number(value))
     }
 
-    /// Takes the looser of both values for each threshold, so that the meters report every fact that either
-    /// member accepts. Returns whether that changed anything.
+    /// Sets each threshold to the looser value of both members. The meters then report all facts that either member
+    /// accepts. Returns whether a value changed.
     pub fn loosen(&mut self, other: &Self) -> bool {
         let mut changed = false;
         for (param, threshold) in self.detector.thresholds() {
@@ -130,7 +130,7 @@ impl Member {
         changed
     }
 
-    /// Returns a key of everything that its meter depends on. Two members with the same key measure the same facts.
+    /// Returns a key of everything that a meter depends on. Members with equal keys measure the same facts.
     pub fn structure(&self) -> String {
         let mut key = format!("{}@{}", self.detector.name, self.detector.version);
         for param in self
@@ -148,23 +148,23 @@ impl Member {
     }
 }
 
-/// All parameters of a guard: several detectors, one alarm. A guard without members never fires.
+/// The parameters of a guard: its detectors. A guard without members never fires.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setting {
-    /// The detectors. If several alarm at the same char, the first listed one wins.
+    /// The detectors. If several alarm at the same position, the first one counts.
     pub members: Vec<Member>,
 }
 
 impl Setting {
-    /// Returns a short hash of every parameter and of the detectors' versions, so that the same setting has the same
-    /// name in every run. It has 12 hexadecimal digits.
+    /// Returns a hash of all parameters and of the versions of the detectors, with 12 hexadecimal digits. Equal
+    /// settings have equal ids.
     pub fn id(&self) -> String {
         short_hash(&self.canonical())
     }
 
     /// Returns the setting with only the members that `keep` accepts, in order.
     #[must_use]
-    pub fn part(&self, keep: impl Fn(&Member) -> bool) -> Self {
+    pub fn filter(&self, keep: impl Fn(&Member) -> bool) -> Self {
         let members = self.members.iter();
         Self {
             members: members.filter(|m| keep(m)).cloned().collect(),
@@ -179,7 +179,7 @@ impl Setting {
         self
     }
 
-    /// Lets the calls of more tools pass each member with a parameter `allow`.
+    /// Adds globs on tool names to the parameter `allow` of all members that have it.
     pub(crate) fn allowing(mut self, tools: &[String]) -> Self {
         let with = |params: &mut Params| {
             let Some(Value::List(allowed)) = params.get("allow") else {
@@ -202,8 +202,8 @@ impl Setting {
         self.members.iter().any(|m| m.watches(channel))
     }
 
-    /// Returns each parameter as `guard.param`, where `guard` is the detector's name, with `-2`, `-3` … for a detector
-    /// that is listed more than once.
+    /// Returns the columns `guard.param` with their values. `guard` is the name of the detector, with `-2`, `-3` … if
+    /// it occurs more than once.
     pub fn columns(&self) -> Vec<(String, Value)> {
         let names = self.member_names();
         let of = |(name, member): (&String, &Member)| {
@@ -231,8 +231,8 @@ impl Setting {
         names
     }
 
-    /// Writes the setting as TOML of a settings file: a `[[table]]` for each member, with all parameters. A setting
-    /// without members is written as one that is switched off.
+    /// Returns the setting as TOML of a settings file: a `[[table]]` for each member, with all parameters. A setting
+    /// without members is written as a disabled one.
     pub fn to_toml(&self, table: &str) -> String {
         let mut text = String::new();
         if self.members.is_empty() {
@@ -256,7 +256,7 @@ impl Setting {
         text
     }
 
-    /// Returns everything that distinguishes this setting from others, one item per line.
+    /// Returns the canonical form, from which the id is computed, with one item per line.
     fn canonical(&self) -> String {
         self.canonical_with(|text, _, name, value| {
             // Writing into a String cannot fail.
@@ -264,8 +264,8 @@ impl Setting {
         })
     }
 
-    /// Writes the [canonical](Self::canonical) form with parameters written by `param`, which takes the index of the
-    /// member, the name and the value.
+    /// Returns the [canonical](Self::canonical) form. `param` writes a parameter, given the index of the member, the
+    /// name and the value.
     fn canonical_with(&self, mut param: impl FnMut(&mut String, usize, &str, &Value)) -> String {
         let mut text = String::new();
         for (at, member) in self.members.iter().enumerate() {
@@ -287,21 +287,23 @@ impl Setting {
     }
 }
 
-/// The [ids](Setting::id) of settings that differ in some values. The common beginning of two consecutive settings is
-/// hashed only once.
+/// A fast computation of the [ids](Setting::id) of settings that differ in some values. The common start of two
+/// consecutive settings is hashed once.
 #[derive(Clone, Debug)]
 pub struct SettingIds {
-    /// For each parameter that differs, the text of each of its values, with all text up to the next such parameter.
-    said: Vec<Vec<String>>,
-    /// The hash of the text before the first such parameter, then the hash after each value of the last setting.
+    /// For each varying parameter and each of its values, the canonical text from the value to the next varying
+    /// parameter.
+    texts: Vec<Vec<String>>,
+    /// The hash of the text before the first varying parameter, then the hashes up to the next ones in the last
+    /// setting.
     states: Vec<Sha256>,
-    /// The values of the last setting.
+    /// The indices of the values in the last setting.
     last: Vec<u16>,
 }
 
 impl SettingIds {
-    /// Returns the ids of settings that equal `base` except for some parameters, each given by the index of its member,
-    /// its name and its values. `None` if the parameters are not in the order of a setting.
+    /// Prepares the ids of settings that differ from `base` in some parameters: for each, the index of the member, the
+    /// name and the values. `None` if the parameters are not in the order of a setting.
     pub fn new(base: &Setting, varying: &[(usize, &str, &[Value])]) -> Option<Self> {
         let mut pieces = Vec::new();
         let rest =
@@ -318,12 +320,12 @@ impl SettingIds {
             );
         pieces.push(rest);
         let (first, after) = pieces.split_first()?;
-        let said = |((_, name, values), after): (&(usize, &str, &[Value]), &String)| {
+        let texts = |((_, name, values), after): (&(usize, &str, &[Value]), &String)| {
             let say = |value: &Value| format!("{name}={value}\n{after}");
             values.iter().map(say).collect()
         };
         (after.len() == varying.len()).then(|| Self {
-            said: varying.iter().zip(after).map(said).collect(),
+            texts: varying.iter().zip(after).map(texts).collect(),
             states: vec![Sha256::new_with_prefix(first)],
             last: Vec::new(),
         })
@@ -334,9 +336,9 @@ impl SettingIds {
         let same = at.iter().zip(&self.last).take_while(|(a, b)| a == b);
         let same = same.count();
         self.states.truncate(same + 1);
-        for (value, said) in at.iter().zip(&self.said).skip(same) {
+        for (value, texts) in at.iter().zip(&self.texts).skip(same) {
             let mut state = self.states.last().cloned().unwrap_or_default();
-            state.update(said.get(usize::from(*value)).map_or("", String::as_str));
+            state.update(texts.get(usize::from(*value)).map_or("", String::as_str));
             self.states.push(state);
         }
         self.last.clear();
@@ -346,7 +348,7 @@ impl SettingIds {
     }
 }
 
-/// The error of a guard that only a replay can run, because a detector is a program.
+/// The error of a guard that cannot run live, since a detector is a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the detector \"{0}\" is a program: it is replayed, it cannot watch a live stream")]
 pub struct NotLive(pub &'static str);

@@ -1,6 +1,6 @@
 //! [`Spec`]: the description of a detector, a repairer or a context budget.
 //!
-//! Listings, schemas, grids and settings are derived from it.
+//! Listings, schemas, grids and settings use it.
 
 use crate::detectors::Refusal;
 use crate::settings::invalid_value::InvalidValue;
@@ -13,23 +13,23 @@ use crate::settings::preset::{self, Preset};
 pub struct Spec {
     /// The name in settings and grids.
     pub name: &'static str,
-    /// The version, raised whenever the same input and parameters may give a different result. It is part of a
-    /// [setting's name](crate::Setting::id).
+    /// The version, raised whenever results may change for the same input and parameters. It is part of the [id of a
+    /// setting](crate::Setting::id).
     pub version: u32,
     /// The description, in one line.
     pub about: &'static str,
-    /// The exact definition, in Markdown, complete enough for another implementation. Empty for a program.
+    /// The exact definition, in Markdown, sufficient for another implementation. Empty for a program.
     pub exactly: &'static str,
     /// The parameters, in the order of listings and grids.
     pub params: &'static [Param],
     /// The presets, as TOML. Read them with [`presets`](Self::presets).
     pub presets: &'static str,
-    /// Rejects parameters that are each allowed but impossible together, or without effect.
+    /// Rejects combinations of allowed values that are impossible or without effect.
     pub check: fn(&Params) -> Result<(), Refusal>,
 }
 
 impl Spec {
-    /// A description with empty fields, for the fields that entries leave out.
+    /// A description with empty fields, as defaults of an entry.
     pub const PLAIN: Self = Self {
         name: "",
         version: 1,
@@ -53,7 +53,7 @@ impl Spec {
     /// Returns the presets, in the order of their names.
     ///
     /// # Errors
-    /// Returns the mistake in the file that deadloop ships. A test reads all such files.
+    /// The file of the presets is invalid, which a test excludes.
     pub fn presets(&self) -> Result<Vec<Preset>, InvalidValue> {
         preset::read(self.presets).map_err(InvalidValue)
     }
@@ -67,10 +67,10 @@ impl Spec {
         params
     }
 
-    /// Rejects a value outside its parameter's domain, and parameters that are impossible together.
+    /// Rejects values outside of their domains, and impossible combinations.
     ///
     /// # Errors
-    /// Returns the parameter to change, and the reason.
+    /// A value is rejected. The error has the parameter to change and the reason.
     pub fn check(&self, params: &Params) -> Result<(), Refusal> {
         for param in self.params {
             let Some(value) = params.get(param.name) else {

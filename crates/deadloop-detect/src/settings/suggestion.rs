@@ -1,22 +1,22 @@
 //! Suggestions for misspelt words: the nearest known word.
 
 /// The minimum similarity of two words, from 0 to 1: about one wrong letter in three.
-const ALIKE: f64 = 0.6;
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// The longest word that is compared, in bytes. The time grows with the product of the lengths.
-const LONGEST: usize = 200;
+/// The maximum length of a compared word, in bytes. The time grows with the product of both lengths.
+const MAX_BYTES: usize = 200;
 
-/// Returns ` (did you mean "periodic"?)` for `periodc`, for the end of an error. Empty if `word` is known, or if no known
-/// word is near it.
+/// Returns the suggestion at the end of an error: ` (did you mean "periodic"?)` for `periodc`. Empty if `word` is
+/// known, or not similar to a known word.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    if word.len() > LONGEST {
+    if word.len() > MAX_BYTES {
         return String::new();
     }
     let mut best: Option<(f64, &str)> = None;
-    for name in known.into_iter().filter(|name| name.len() <= LONGEST) {
+    for name in known.into_iter().filter(|name| name.len() <= MAX_BYTES) {
         let alike =
             strsim::normalized_damerau_levenshtein(&word.to_lowercase(), &name.to_lowercase());
-        if alike >= ALIKE && best.is_none_or(|(most, _)| alike > most) {
+        if alike >= MIN_SIMILARITY && best.is_none_or(|(most, _)| alike > most) {
             best = Some((alike, name));
         }
     }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_word_is_named_and_none_that_is_far() {
+    fn only_a_near_word_is_suggested() {
         let known = ["periodic", "checkpoint", "recurrence"];
         assert_eq!(
             did_you_mean("periodc", known),

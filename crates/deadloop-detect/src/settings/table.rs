@@ -1,4 +1,4 @@
-//! [`GuardTable`]: a `[[guard]]` table, checked against the detector that it names.
+//! [`GuardTable`]: a `[[guard]]` table, checked against its detector.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -24,27 +24,27 @@ use crate::stream::Channel;
 pub struct GuardTable {
     /// The name of the detector.
     pub detector: LocatedValue<String>,
-    /// The preset to start from.
+    /// The preset that the parameters override.
     pub preset: Option<LocatedValue<String>>,
-    /// The channel. If absent, `reasoning` and `answer`, or the channel in which a run detector counts.
+    /// The channel. The default is `reasoning` and `answer`, or the channel of a run detector.
     pub channel: Option<LocatedValue<String>>,
-    /// The response to its alarms. If absent, the detector's own.
+    /// The response to alarms. The default is that of the detector.
     pub response: Option<LocatedValue<String>>,
-    // Parameters that were keys of this table until 0.1. `share` moves them to `params`.
+    // Keys that became parameters. `share` moves them to `params`.
     per: Option<LocatedValue<Value>>,
     ignore: Option<LocatedValue<Value>>,
     prompt: Option<LocatedValue<Value>>,
-    /// The chars in a token. If present, values of `params` in chars are given in tokens.
+    /// The mean number of chars in a token. If present, values of `params` in chars are in tokens.
     pub chars_per_token: Option<LocatedValue<f64>>,
-    /// Whether the guard is switched on.
-    #[serde(default = "switched_on")]
+    /// Whether the guard is enabled.
+    #[serde(default = "enabled_by_default")]
     pub enabled: bool,
     /// The parameters by name.
     #[serde(default)]
     pub params: BTreeMap<LocatedValue<String>, LocatedValue<Value>>,
 }
 
-fn switched_on() -> bool {
+fn enabled_by_default() -> bool {
     true
 }
 
@@ -55,15 +55,15 @@ impl GuardTable {
         named.map(|(_, value)| value)
     }
 
-    /// Sets a parameter that the table does not name.
+    /// Sets a parameter that is not in the table.
     fn fill(&mut self, name: &str, value: LocatedValue<Value>) {
         if self.param(name).is_none() {
             self.params.insert(value.with(name), value);
         }
     }
 
-    /// Adds patterns before the table's own.
-    fn ignore_too(&mut self, list: LocatedValue<Value>) {
+    /// Adds patterns before those of the table.
+    fn add_ignore(&mut self, list: LocatedValue<Value>) {
         match self.param(IGNORE.name) {
             Some(own) => *own = own.with(join_lists(list.get_ref(), own.get_ref())),
             None => self.fill(IGNORE.name, list),
@@ -80,22 +80,22 @@ impl GuardTable {
             }
         }
         if let Some(list) = self.ignore.take() {
-            self.ignore_too(list);
+            self.add_ignore(list);
         }
     }
 
-    /// Returns whether its detector looks for repetition in a text, and so has a white list.
+    /// Returns whether the detector has the parameter `ignore`.
     fn takes_ignore(&self) -> bool {
         let detector = Detector::find(self.detector.get_ref());
         detector.is_some_and(|detector| detector.param(IGNORE.name).is_some())
     }
 }
 
-/// Applies the `ignore` and the `prompt` of a file to its guards of repetition in a text. A guard has the patterns of
-/// the file in addition to its own, and the file's `prompt` if it has none.
+/// Applies `ignore` and `prompt` of a file to its guards that have these parameters. A guard gets the patterns of the
+/// file in addition to its own, and the `prompt` of the file if it has none.
 ///
 /// # Errors
-/// The file has a white list, but no such guard.
+/// The file has `ignore`, but no guard with this parameter.
 pub fn share<'t>(
     tables: impl IntoIterator<Item = &'t mut GuardTable>,
     ignore: Option<&LocatedValue<Vec<String>>>,
@@ -111,7 +111,7 @@ pub fn share<'t>(
         found = true;
         if let Some(ignore) = ignore {
             let patterns = ignore.get_ref().iter().cloned().map(Value::Text);
-            table.ignore_too(ignore.with(Value::List(patterns.collect())));
+            table.add_ignore(ignore.with(Value::List(patterns.collect())));
         }
         if let Some(prompt) = prompt {
             let word = Value::Text(prompt.get_ref().clone());
@@ -127,8 +127,8 @@ pub fn share<'t>(
     }
 }
 
-/// Returns the items of both lists, without duplicates. If the second is a list of lists, as in a grid, joins the first
-/// list with each of them.
+/// Joins two lists without duplicates. If the second is a list of lists, as in a grid, joins the first one with each of
+/// them.
 fn join_lists(first: &Value, second: &Value) -> Value {
     let Value::List(own) = second else {
         return second.clone();
@@ -144,7 +144,7 @@ fn join_lists(first: &Value, second: &Value) -> Value {
 
 /// Returns the guard of a list of `[[guard]]` tables, after checking each table.
 pub(super) fn setting(tables: &[GuardTable], text: &str) -> Result<Setting, SettingsError> {
-    // Disabled guards are checked too, since they may be enabled later.
+    // Disabled guards are checked, too, since they may be enabled later.
     let all = tables
         .iter()
         .map(|table| Ok((table.enabled, member(table, text)?)));
@@ -179,10 +179,10 @@ fn member(table: &GuardTable, text: &str) -> Result<Member, SettingsError> {
     Ok(member)
 }
 
-/// The allowed mean number of chars in a token.
+/// The allowed range of the mean number of chars in a token.
 const TOKEN: RangeInclusive<f64> = 0.1..=100.0;
 
-/// Returns the chars in a token, if the table has the key and a parameter in tokens.
+/// Returns the number of chars in a token, if the table has the key and a parameter in tokens.
 fn ratio(
     table: &GuardTable,
     named: &RawParams<'_>,
@@ -228,18 +228,18 @@ fn is_in_chars(detector: &'static Detector, name: &LocatedValue<String>) -> bool
 /// Converts numbers of tokens into numbers of chars, rounded to the nearest. Other values are unchanged.
 fn in_chars(value: Value, ratio: f64) -> Value {
     match value {
-        // A float is exact below 2^53, and every parameter's bound is lower.
+        // Floats are exact below 2^53, and all bounds of parameters are lower.
         Value::Int(tokens) => Value::Int((tokens as f64 * ratio).round() as i64),
         Value::List(all) => Value::List(all.into_iter().map(|v| in_chars(v, ratio)).collect()),
         other => other,
     }
 }
 
-/// The unparsed parameters of a `[[guard]]` table. Its detector has each of them.
+/// The unparsed parameters of a `[[guard]]` table, all known to its detector.
 pub type RawParams<'a> = Vec<(&'a LocatedValue<String>, &'a LocatedValue<Value>)>;
 
-/// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the table's own
-/// parameters, and these parameters. `text` is the file, for the places in errors.
+/// Looks up the detector, the channel and the preset of a `[[guard]]` table. Returns the member without the parameters
+/// of the table, and these parameters. `text` is the file, for positions in errors.
 pub fn resolve<'a>(
     table: &'a GuardTable,
     text: &str,
@@ -302,7 +302,7 @@ fn start(
     Ok(detector.with(found))
 }
 
-/// Returns the table's response, or the detector's own.
+/// Returns the response of the table, or that of the detector.
 fn response(
     detector: &'static Detector,
     name: Option<&LocatedValue<String>>,
@@ -317,14 +317,14 @@ fn response(
     })
 }
 
-/// Returns the table's channel, if its detector reads it.
+/// Returns the channel of the table. Rejects one that the detector cannot read.
 fn channel(
     detector: &'static Detector,
     name: Option<&LocatedValue<String>>,
     text: &str,
 ) -> Result<Option<Channel>, SettingsError> {
     let Some(name) = name else { return Ok(None) };
-    let may = detector.may_read();
+    let may = detector.all_channels();
     let found = may.iter().find(|c| c.name() == name.get_ref());
     found.map(|channel| Some(*channel)).ok_or_else(|| {
         let known = Channel::ALL.iter().any(|c| c.name() == name.get_ref());
@@ -334,8 +334,8 @@ fn channel(
     })
 }
 
-/// Returns the error of a word that is not one of `known`. The message contains `what`, the nearest known word, and all
-/// known words.
+/// Returns the error of a word that is not in `known`. The message has `what`, the nearest known word, and all known
+/// words.
 fn unknown_word<'a>(
     word: &LocatedValue<String>,
     what: &str,

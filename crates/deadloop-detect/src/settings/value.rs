@@ -17,7 +17,7 @@ pub enum Value {
     Bool(bool),
     /// A word or a pattern.
     Text(String),
-    /// Several values.
+    /// A list of values.
     List(Vec<Value>),
     /// A table of values by name.
     Table(BTreeMap<String, Value>),
@@ -86,7 +86,7 @@ impl Value {
         }
     }
 
-    /// Returns the text, if this is one.
+    /// Returns the text, if this is a text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(s) => Some(s),
@@ -107,7 +107,8 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // Most values are numbers, and each setting of a grid formats its values, so TOML is skipped for speed.
+            // Numbers skip TOML for speed: they are the most frequent values, and every setting of a grid formats its
+            // values.
             Self::Int(n) => n.fmt(f),
             Self::Bool(b) => b.fmt(f),
             _ => self.to_toml().fmt(f),
@@ -127,7 +128,7 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// A constant from which a [parameter](crate::harness::Param)'s default is made.
+/// A constant default of a [parameter](crate::harness::Param).
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
     /// A whole number.

@@ -1,23 +1,14 @@
 //! [`words!`](crate::words): defines enums whose variants have names in files.
 
-/// Defines enums whose variants have names in files. The name is written beside the variant, and everything else is
-/// derived: `ALL` (in the order of tables), `name`, `named`, `Display`, and serde's two traits. A variant may have
-/// older names, which are read but never written. After a bar at the end, one variant may hold another such enum.
+/// Defines enums whose variants have names in files. Each variant is followed by its name. The macro derives `ALL` (in
+/// the order of tables), `name`, `named`, `Display`, `Serialize` and `Deserialize`. A variant may have older names,
+/// which are read but not written. After a bar at the end, one variant may hold another such enum.
 ///
 /// ```
 /// use deadloop_detect::words;
 ///
-/// words! {
-///     /// What a traffic light shows.
-///     pub enum Light {
-///         /// Stop.
-///         Red = "red" | "rouge",
-///         /// Go.
-///         Green = "green",
-///     }
-/// }
-/// assert_eq!(Light::NAMES, ["red", "green"]);
-/// assert_eq!(Light::named("rouge"), Some(Light::Red));
+/// words! { /// The color of a traffic light. pub enum Light { /// Stop. Red = "red" | "rouge", /// Go. Green =
+/// "green", } } assert_eq!(Light::NAMES, ["red", "green"]); assert_eq!(Light::named("rouge"), Some(Light::Red));
 /// assert_eq!(serde_json::to_string(&Light::Green).unwrap(), "\"green\"");
 /// ```
 #[doc(hidden)]

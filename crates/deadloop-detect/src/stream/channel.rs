@@ -21,12 +21,12 @@ crate::words! {
 }
 
 impl Channel {
-    /// The channels that a text detector watches by default, in the order in which a model usually fills them.
+    /// The default channels of text detectors, in the order in which models usually fill them.
     pub const TEXT: [Self; 2] = [Self::Reasoning, Self::Answer];
 
     /// The channels that carry text. A text detector can read any of them.
-    pub const LANES: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
-    /// Returns the unit in which its positions are counted.
+    pub const ALL_TEXT: [Self; 3] = [Self::Reasoning, Self::Answer, Self::Arguments];
+    /// Returns the unit of positions in this channel.
     pub fn unit(self) -> Unit {
         match self {
             Self::Reasoning | Self::Answer | Self::Arguments => Unit::Chars,
@@ -50,11 +50,11 @@ impl Channel {
     }
 }
 
-/// A channel that carries text. Text can arrive only in such a channel. Positions are counted in chars.
+/// A channel that carries text. Positions are counted in chars.
 ///
 /// ```compile_fail
 /// use deadloop_detect::{Channel, Event};
-/// let text = Event::Text(Channel::Tools, "ls"); // tools are called, they are no text
+/// let text = Event::Text(Channel::Tools, "ls"); // calls are no text
 /// ```
 /// ```
 /// use deadloop_detect::{Channel, Event, TextChannel};

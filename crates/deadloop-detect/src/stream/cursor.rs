@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::channel::Channel;
 use super::units::{Calls, Chars, Turns, Unit, Units};
 
-/// The length of each channel at some moment of a transcript.
+/// The length of each channel at a moment of a transcript.
 ///
-/// Of two moments of one transcript, the later has at least as much of every channel. So positions in different
-/// channels can be ordered without ever being added.
+/// At a later moment, no channel is shorter. This orders positions in different channels without adding their units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChannelLengths {
     /// Chars of reasoning.
@@ -23,7 +22,7 @@ pub struct ChannelLengths {
     /// Tool calls.
     #[serde(default, skip_serializing_if = "is_none")]
     pub tools: Calls,
-    /// Turns that had begun.
+    /// Turns begun.
     #[serde(default, skip_serializing_if = "is_none")]
     pub turns: Turns,
 }
@@ -44,7 +43,7 @@ impl ChannelLengths {
         }
     }
 
-    /// Returns the number in [`units`](Self::units), without its unit.
+    /// Returns the length of `channel` as a bare number.
     pub fn count(self, channel: Channel) -> u64 {
         self.units(channel).count()
     }
@@ -60,7 +59,7 @@ impl ChannelLengths {
         self.with(channel, self.count(channel).saturating_add(count))
     }
 
-    /// Returns the lengths with `count` fewer units of `channel`, down to 0.
+    /// Returns the lengths with `count` fewer units of `channel`, at least 0.
     #[must_use]
     pub fn minus(self, channel: Channel, count: u64) -> Self {
         self.with(channel, self.count(channel).saturating_sub(count))
@@ -91,14 +90,14 @@ impl PartialOrd for ChannelLengths {
     }
 }
 
-/// A place in a transcript. Places are ordered, even in different channels.
+/// A position in a transcript. Cursors are ordered across channels.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Cursor {
     /// The event, counted from 0.
     pub event: u64,
-    /// The number of chars of its text that had been read. 0 in an event without text.
+    /// The number of chars read of its text. 0 for an event without text.
     pub offset: u64,
 }
 

@@ -12,16 +12,16 @@ use crate::text::json_scan::JsonScan;
 /// An event with borrowed texts, as a guard takes it.
 pub type Event<'a> = EventOf<&'a str, &'a Value>;
 
-/// An event with its own texts, as a reader of bytes returns it.
+/// An event that owns its texts, as readers of streams return it.
 pub type OwnedEvent = EventOf<String, Value>;
 
 /// An event of a stream or of a recording. `S` is a text, `V` a JSON value: borrowed in an [`Event`], owned in an
 /// [`OwnedEvent`].
 ///
-/// Events have no clock. A caller that has one reports silence (`Silence`).
+/// Events have no time. A caller with a clock reports silence (`Silence`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EventOf<S, V> {
-    /// A piece of text. In a live stream, the arguments of a call come as text before the call itself.
+    /// A piece of text. In a live stream, the arguments of a call arrive as text before the call.
     Text(TextChannel, S),
     /// A call of a tool, before it runs.
     Call {
@@ -43,13 +43,13 @@ pub enum EventOf<S, V> {
         /// The length and hash of the whole text, if `content` is cut.
         cut: Option<CutTextOf<S>>,
     },
-    /// A message from outside. The first is the task.
+    /// A user message. The first one is the task.
     User(S),
-    /// A prompt or a tool's definition.
+    /// A system prompt or the definition of a tool.
     System,
     /// The beginning of a turn.
     Turn {
-        /// The agent whose turn it is, if there are several.
+        /// The name of the agent, if there are several.
         agent: Option<S>,
     },
     /// A handoff from one agent to the next.
@@ -61,7 +61,7 @@ pub enum EventOf<S, V> {
     },
     /// A silence of this number of milliseconds.
     Silence(u64),
-    /// The end of the stream, with its reason, if given.
+    /// The end of the stream, with its finish reason.
     Finish(Option<S>),
     /// The end of the connection.
     Closed,
@@ -80,21 +80,21 @@ pub enum ArgumentsOf<S, V> {
 pub type Arguments<'a> = ArgumentsOf<&'a str, &'a Value>;
 
 impl OwnedEvent {
-    /// Returns the event as a guard takes it.
+    /// Returns the event with borrowed texts.
     pub fn borrowed(&self) -> Event<'_> {
         self.map(String::as_str, |value| value)
     }
 }
 
 impl Event<'_> {
-    /// Returns the event with copies of its texts.
+    /// Returns the event with owned copies of its texts.
     pub fn owned(&self) -> OwnedEvent {
         self.map(|text| (*text).to_owned(), |value| (*value).clone())
     }
 }
 
 impl<S, V> EventOf<S, V> {
-    /// Returns the event with other types of texts and values, which `text` and `value` convert.
+    /// Converts the texts by `text` and the values by `value`.
     #[inline]
     fn map<'a, T, U>(
         &'a self,
@@ -156,37 +156,36 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// Returns the form in which two calls are compared: the JSON value with sorted keys. For text that is not JSON,
-    /// returns the text without white space at both ends.
+    /// Returns the arguments as calls are compared: as JSON with sorted keys. Text that is not JSON is only trimmed.
     ///
-    /// 1 is not 1.0. Zeros other than a plain `0` have no sign: `-0`, `-0.0`, `0.0` and `0e5` are one value, which is
-    /// not `0`. This holds for calls that came as text and for calls that came as objects.
+    /// 1 and 1.0 differ. `-0`, `-0.0`, `0.0` and `0e5` are equal, and differ from `0`. This holds for raw and for
+    /// parsed arguments.
     ///
-    /// Arguments of more than 16,384 values are compared by their text. As values they would take fifty times its
+    /// Arguments of more than 16,384 values are compared by their text, since parsed values take fifty times the
     /// memory.
     pub fn canonical(self) -> String {
         let text = match self {
             Self::Raw(text) => text,
             Self::Json(Value::String(text)) => text,
-            Self::Json(value) if values(value) > MOST_VALUES => return value.to_string(),
-            Self::Json(value) => return sort(value.clone()).to_string(),
+            Self::Json(value) if count(value) > MAX_VALUES => return value.to_string(),
+            Self::Json(value) => return sorted(value.clone()).to_string(),
         };
-        if written_values(text) > MOST_VALUES {
+        if estimate_count(text) > MAX_VALUES {
             return text.trim().to_owned();
         }
         match serde_json::from_str::<Value>(text) {
-            Ok(value) => sort(value).to_string(),
+            Ok(value) => sorted(value).to_string(),
             Err(_) => text.trim().to_owned(),
         }
     }
 }
 
-/// The maximum number of values with which arguments are still compared as values.
-const MOST_VALUES: usize = 1 << 14;
+/// The maximum number of values of arguments that are compared as JSON.
+const MAX_VALUES: usize = 1 << 14;
 
-/// Counts the elements and fields in a value, at every depth.
-fn values(value: &Value) -> usize {
-    let inner = |items: &mut dyn Iterator<Item = &Value>| items.map(|item| 1 + values(item)).sum();
+/// Counts the elements and fields of a value, at every depth.
+fn count(value: &Value) -> usize {
+    let inner = |items: &mut dyn Iterator<Item = &Value>| items.map(|item| 1 + count(item)).sum();
     match value {
         Value::Array(items) => inner(&mut items.iter()),
         Value::Object(map) => inner(&mut map.values()),
@@ -194,25 +193,25 @@ fn values(value: &Value) -> usize {
     }
 }
 
-/// Estimates [`values`] of a JSON text: the same number, or one more for each empty list and object. The result for
-/// other text is meaningless.
-fn written_values(text: &str) -> usize {
+/// Estimates [`count`] of a JSON text: the same number, or one more for each empty list and object. Meaningless
+/// for other text.
+fn estimate_count(text: &str) -> usize {
     let mut scan = JsonScan::default();
     let outside = text.chars().filter_map(|c| scan.outside(c));
     outside.filter(|c| matches!(c, ',' | '[' | '{')).count()
 }
 
 /// Returns the value with sorted keys in every object. The value must not be deeper than parsed JSON.
-fn sort(value: Value) -> Value {
+fn sorted(value: Value) -> Value {
     match value {
-        Value::Array(items) => items.into_iter().map(sort).collect(),
+        Value::Array(items) => items.into_iter().map(sorted).collect(),
         Value::Object(map) => {
             let mut fields: Vec<(String, Value)> = map.into_iter().collect();
             fields.sort_by(|a, b| a.0.cmp(&b.0));
-            let fields = fields.into_iter().map(|(key, value)| (key, sort(value)));
+            let fields = fields.into_iter().map(|(key, value)| (key, sorted(value)));
             Value::Object(fields.collect())
         }
-        // JSON readers parse `-0` and `-0.0` as the same float, which equals `0.0`.
+        // JSON parsers read `-0` and `-0.0` as one float, which equals `0.0`.
         Value::Number(n) if n.as_f64() == Some(0.0) && n.is_f64() => 0.0.into(),
         other => other,
     }
@@ -272,17 +271,14 @@ mod tests {
         let list = |n: usize, space: &str| format!("[{}0]", format!("0,{space}").repeat(n - 1));
         let same =
             |a: &str, b: &str| Arguments::Raw(a).canonical() == Arguments::Raw(b).canonical();
-        assert!(same(&list(MOST_VALUES, ""), &list(MOST_VALUES, " ")));
-        assert!(!same(
-            &list(MOST_VALUES + 1, ""),
-            &list(MOST_VALUES + 1, " ")
-        ));
+        assert!(same(&list(MAX_VALUES, ""), &list(MAX_VALUES, " ")));
+        assert!(!same(&list(MAX_VALUES + 1, ""), &list(MAX_VALUES + 1, " ")));
         assert!(same(
-            &list(MOST_VALUES + 1, ""),
-            &(list(MOST_VALUES + 1, "") + "\n")
+            &list(MAX_VALUES + 1, ""),
+            &(list(MAX_VALUES + 1, "") + "\n")
         ));
-        let value: Value = serde_json::from_str(&list(MOST_VALUES + 1, " ")).expect("JSON");
-        let raw = list(MOST_VALUES + 1, "");
+        let value: Value = serde_json::from_str(&list(MAX_VALUES + 1, " ")).expect("JSON");
+        let raw = list(MAX_VALUES + 1, "");
         assert_eq!(
             Arguments::Json(&value).canonical(),
             Arguments::Raw(&raw).canonical()
@@ -293,7 +289,7 @@ mod tests {
             ",".repeat(99_999)
         );
         let value: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!((written_values(&text), values(&value)), (5, 5));
+        assert_eq!((estimate_count(&text), count(&value)), (5, 5));
         assert_eq!(
             Arguments::Json(&value).canonical(),
             Arguments::Raw(&text).canonical()
@@ -301,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_say_the_same() {
+    fn both_forms_are_equal() {
         let value = serde_json::json!({"a": [1]});
         let call = |arguments| Event::Call {
             id: Some("1"),

@@ -1,8 +1,7 @@
 //! [`Fault`]: the kind of damage of a stream.
 
 crate::words! {
-    /// The kind of damage of a stream. Fault detectors report it, and `deadloop synth` produces it. N is the severity
-    /// of a produced fault.
+    /// The kind of damage of a stream. Fault detectors report it, and `deadloop synth` plants it with a severity N.
     #[non_exhaustive]
     pub enum Fault {
         /// N closing tags are missing.
@@ -13,7 +12,7 @@ crate::words! {
         Nested = "nested",
         /// The closing tag of an element is inside the element that follows it.
         Crossed = "crossed",
-        /// The names of N elements are in another case.
+        /// The names of N elements have another case.
         Case = "case",
         /// The name of an element is misspelt, by N edits.
         Misspelt = "misspelt",

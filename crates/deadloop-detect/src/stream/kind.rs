@@ -3,8 +3,8 @@
 use super::fault::Fault;
 
 crate::words! {
-    /// The kind of a loop, detected in an alarm or given in a label. `ALL` has the kinds of loops. The kinds of faults
-    /// are [`Fault::ALL`].
+    /// The kind of a loop, in an alarm or a label. `ALL` has the kinds of loops, and [`Fault::ALL`] the kinds of
+    /// faults.
     #[non_exhaustive]
     pub enum Kind {
         /// A short unit, repeated: "thinkthinkthink".
@@ -15,7 +15,7 @@ crate::words! {
         OrderedList = "ordered-list",
         /// Copies that differ in a word, a number, a name.
         NearRepeat = "near-repeat",
-        /// A few ideas, repeated in other words.
+        /// A few ideas, reworded again and again.
         Circling = "circling",
         /// A repeated tool call.
         IdenticalCall = "identical-call" | "tool-repeat",
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_read_again_and_two_older_ones_too() {
+    fn all_names_and_two_older_ones_are_parsed() {
         for kind in Kind::ALL {
             assert_eq!(Kind::named(kind.name()), Some(kind));
         }

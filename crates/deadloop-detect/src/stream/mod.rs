@@ -16,11 +16,11 @@
 //!
 //! ```compile_fail
 //! use deadloop_detect::{Calls, Chars};
-//! let mixed = Chars(10_126) + Calls(39); // a char is no call
+//! let mixed = Chars(10_126) + Calls(39); // chars are not calls
 //! ```
 //! ```compile_fail
 //! use deadloop_detect::{Calls, Turns};
-//! assert!(Calls(3) < Turns(4)); // neither is before the other
+//! assert!(Calls(3) < Turns(4)); // calls and turns are not ordered
 //! ```
 //! ```
 //! use deadloop_detect::{Calls, Chars, Units};

@@ -2,21 +2,20 @@
 
 use super::{Calls, Chars, Event, TextChannel, Turns};
 
-/// The place of an event in a stream. The code that runs meters counts places once for all of them, and passes the
-/// place with the event.
+/// The place of an event in a stream, counted once for all meters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventPlace {
     /// The number of the event, from 0.
     pub event: u64,
     /// The number of calls so far, the event's own included.
     pub calls: Calls,
-    /// The number of turns begun before the event. At the beginning of a turn, those that have ended.
+    /// The number of turns begun before the event.
     pub turns: Turns,
     /// The number of chars of the answer so far, the event's own included.
     pub answer: Chars,
 }
 
-/// Counter of the places of a stream's events, from the first on.
+/// A counter of the places of a stream's events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EventPlaces(EventPlace);
 

@@ -8,7 +8,7 @@ use std::ops::{Add, Sub};
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Defines a count type that adds to and compares with only itself.
+/// Defines a type of counts that cannot be mixed with other counts.
 macro_rules! count {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -118,7 +118,7 @@ impl Units {
         }
     }
 
-    /// Returns the number of units from `from` to `self`. 0 if `from` comes later or has another unit.
+    /// Returns the number of units from `from` to `self`. 0 if `from` is later or has another unit.
     pub fn since(self, from: Self) -> u64 {
         if self.unit() == from.unit() {
             self.count().saturating_sub(from.count())

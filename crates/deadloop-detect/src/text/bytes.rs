@@ -1,10 +1,10 @@
-//! [`ByteBlock`]: sixteen bytes of text, tested at once. [`runs`]: runs of letters and digits.
+//! [`ByteBlock`]: sixteen bytes, tested at once. [`runs`]: runs of letters and digits.
 
 use std::ops::Range;
 
 use wide::i8x16;
 
-/// Sixteen bytes of text, tested all at once. Bit n of a result is for byte n.
+/// Sixteen bytes of text, tested at once. Methods that return a set of bytes set bit n for byte n.
 pub(crate) struct ByteBlock(pub(crate) [u8; ByteBlock::MOST as usize]);
 
 impl ByteBlock {
@@ -46,7 +46,7 @@ impl ByteBlock {
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
-    /// space. `spaced` says whether a space came before.
+    /// space. `spaced` is set if the previous byte is a space.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
         let wide = self.wide();
@@ -98,12 +98,12 @@ fn within(bytes: i8x16, first: u8, last: u8) -> i8x16 {
     above & bytes.simd_lt(i8x16::splat(last.cast_signed() + 1))
 }
 
-/// The number of bytes that are cut into runs at once.
+/// The number of bytes that are split into runs at once.
 const BLOCK: usize = 64;
 
-/// Cuts the ASCII at the start of a text into runs of letters, digits and the char `also`, and runs of other chars.
-/// `each` takes a run, and whether it has letters and digits. A run may be passed in parts. Returns the number of ASCII
-/// bytes.
+/// Splits the ASCII at the start of a text into runs of letters, digits and the char `also`, and runs of other chars.
+/// Passes each run to `each`, with whether it consists of letters and digits. A run may be passed in parts. Returns the
+/// number of ASCII bytes.
 #[inline]
 pub(crate) fn runs(text: &[u8], also: u8, mut each: impl FnMut(Range<usize>, bool)) -> usize {
     let mut base = 0;

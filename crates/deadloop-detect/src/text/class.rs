@@ -1,13 +1,13 @@
 //! [`CharClasses`]: the classes of chars, from one table.
 //!
-//! The functions of the standard library would each take a search.
+//! The functions of the standard library take a search for each class.
 
 use std::sync::LazyLock;
 
 use crate::text::element::{ends_clause, ends_sentence};
 use crate::text::script::is_wide;
 
-/// The classes of a char, as a set of the bits below.
+/// The classes of a char: a set of the bits below.
 pub(crate) type CharClass = u8;
 
 /// White space.

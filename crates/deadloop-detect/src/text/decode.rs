@@ -1,4 +1,4 @@
-//! [`append`]: decodes a text's chars to the end of a vector.
+//! [`append`]: appends the chars of a text to a vector.
 //!
 //! Most text is mostly ASCII, which is widened many bytes at a time. Decoding char by char costs several times as much.
 

@@ -1,8 +1,8 @@
-//! [`ElementChars`]: a word, sentence or line in the making, as a hash and a length.
+//! [`ElementChars`]: the hash and the length of a partly read word, sentence or line.
 
 use std::ops::Range;
 
-/// Returns whether a sentence ends with this char. A line ends only at `\n`.
+/// Returns whether this char ends a sentence.
 #[inline]
 pub(crate) fn ends_sentence(c: char) -> bool {
     matches!(c, '。' | '.' | '；' | ';' | '！' | '!' | '？' | '?' | '\n')
@@ -14,8 +14,8 @@ pub(crate) fn ends_clause(c: char) -> bool {
     matches!(c, '，' | '、' | '､')
 }
 
-/// The chars of one element so far. Blanks at both ends are left out, and blanks within count as one. Two different
-/// elements have the same hash with probability 2^-64.
+/// The chars of one element so far. Blanks at both ends are ignored, and inner blanks count as one. The hash has 64
+/// bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ElementChars {
     hash: Hash,
@@ -44,8 +44,8 @@ impl ElementChars {
         self.hash.add_word(text, word);
     }
 
-    /// Adds the ASCII of this range of a text. Its only blanks are single spaces, with none at its beginning if a blank
-    /// was added last or the element is empty.
+    /// Adds the ASCII of this range of a text. The range has only single spaces, and does not begin with one if
+    /// [`leaves_out_blanks`](Self::leaves_out_blanks).
     #[inline]
     pub(crate) fn add_ascii(&mut self, text: &[u8], mut range: Range<usize>) {
         let spaced = text[range.clone()].last() == Some(&b' ');
@@ -58,7 +58,7 @@ impl ElementChars {
         self.hash.add_ascii(text, range);
     }
 
-    /// Returns whether blanks are left out now: the element is empty, or a blank was added last.
+    /// Returns whether a blank would be ignored: the element is empty, or ends with a blank.
     pub(crate) fn leaves_out_blanks(&self) -> bool {
         self.blank || self.is_empty()
     }
@@ -68,7 +68,7 @@ impl ElementChars {
         self.chars == 0
     }
 
-    /// Returns the element's hash and length, and begins a new one. `None` if the element has only blanks.
+    /// Returns the hash and the length of the element, and begins a new one. `None` if the element has only blanks.
     #[inline]
     pub(crate) fn finish(&mut self) -> Option<(u64, u64)> {
         let done = std::mem::take(self);
@@ -82,8 +82,7 @@ impl ElementChars {
     }
 }
 
-/// The hash of a text that is read in pieces. It takes the bytes eight at a time, so that it does not depend on the
-/// pieces.
+/// The hash of a text that is read in pieces. It mixes blocks of eight bytes, whatever the pieces.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hash {
     /// The hash of the whole blocks of eight bytes.
@@ -112,8 +111,8 @@ impl Hash {
         self.bytes(byte, 8);
     }
 
-    /// Adds the ASCII letters, digits and `_` of this range of a text, letters in lower case. A `_` becomes a byte of
-    /// its own.
+    /// Adds the ASCII letters, digits and `_` of this range of a text, with letters in lower case. `_` becomes a byte
+    /// that no other char has.
     #[inline]
     pub(crate) fn add_word(&mut self, text: &[u8], word: Range<usize>) {
         self.add_all(text, word, 0x2020_2020_2020_2020);
@@ -125,7 +124,7 @@ impl Hash {
         self.add_all(text, range, 0);
     }
 
-    /// Adds bytes, with the bits `set` set in each eight.
+    /// Adds bytes, with the bits `set` set in each block of eight.
     #[inline]
     fn add_all(&mut self, text: &[u8], range: Range<usize>, set: u64) {
         let mut at = range.start;
@@ -157,13 +156,13 @@ impl Hash {
         if self.bits >= 64 {
             self.hash = mix_word(self.hash, self.rest);
             self.bits -= 64;
-            // The bytes that did not fit, or 0 if all did.
+            // The bytes that did not fit, or 0.
             self.rest = bytes.checked_shr(bits - self.bits).unwrap_or(0);
         }
     }
 }
 
-/// Multiplies and joins the two halves of the product. Each bit of the word changes about half of all other bits.
+/// Multiplies, and combines both halves of the product. So each bit of the word changes about half of the bits.
 #[inline]
 fn mix_word(hash: u64, word: u64) -> u64 {
     let word = hash ^ word ^ 0x2545_F491_4F6C_DD1D;
@@ -185,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_at_once_as_char_by_char(text in "[ab ]{0,40}", cut in 0..40_usize) {
+        fn runs_hash_like_single_chars(text in "[ab ]{0,40}", cut in 0..40_usize) {
             let (mut fast, mut slow) = (ElementChars::default(), ElementChars::default());
             let cut = cut.min(text.len());
             for part in [&text[..cut], &text[cut..]] {
@@ -206,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn equal_where_the_blanks_alone_differ(a in "[ab长 \t]{0,24}", b in "[ab长 \t]{0,24}") {
+        fn elements_that_differ_only_in_blanks_are_equal(a in "[ab长 \t]{0,24}", b in "[ab长 \t]{0,24}") {
             let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             prop_assert_eq!(hashed(&a) == hashed(&b), plain(&a) == plain(&b));
             let chars = plain(&a).chars().count() as u64;
@@ -216,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_as_their_chars(parts in prop::collection::vec("[a-zA-Z0-9_]{0,20}|[长é]{0,3}", 0..6)) {
+        fn words_hash_like_their_chars(parts in prop::collection::vec("[a-zA-Z0-9_]{0,20}|[长é]{0,3}", 0..6)) {
             let (mut fast, mut slow) = (Hash::default(), Hash::default());
             for part in &parts {
                 let lower = |c: char| if c == '_' { '\x7F' } else { c.to_ascii_lowercase() };
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn like_texts_differ() {
+    fn similar_texts_differ() {
         let text = |n: u32| format!("Attempt {n} of the same thing, in all but its number {n}");
         let seen: std::collections::HashSet<_> = (0..200_000).map(|n| hashed(&text(n))).collect();
         assert_eq!(seen.len(), 200_000);

@@ -1,23 +1,23 @@
 //! Code fences: the parts of a stream between backticks.
 //!
-//! [`Fence`] takes lines that begin with three backticks, and [`Ticks`] takes any three backticks.
+//! A [`Fence`] begins with a line of three backticks, and [`Ticks`] begin with three backticks anywhere.
 
-/// Tracker of a stream's fences, char by char.
+/// A tracker of the fences of a stream.
 ///
-/// A fence line has three backticks as its first chars, after blanks. It opens or closes a fence and belongs to it. A
-/// fence that is never closed lasts to the end.
+/// A fence line begins with three backticks, after optional blanks. It opens or closes a fence, and belongs to it. An
+/// unclosed fence lasts to the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fence {
     open: bool,
     line: FenceLine,
 }
 
-/// The kind of the current line, as far as it has been read.
+/// The kind of the current line, so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FenceLine {
     /// Blanks, then this number of backticks.
     Start(u8),
-    /// Text: no fence can begin before the next line.
+    /// Text. No fence can begin before the next line.
     Text,
     /// A fence line.
     Fence,
@@ -30,7 +30,7 @@ impl Default for FenceLine {
 }
 
 impl Fence {
-    /// Reads text that has left the window.
+    /// Reads a text.
     pub(crate) fn read(&mut self, text: &str) {
         text.chars().for_each(|c| self.step(c));
     }
@@ -60,14 +60,14 @@ impl Fence {
         self.line == FenceLine::Fence
     }
 
-    /// Returns whether the last char is inside a fence or on a fence line, as far as known: the first two backticks of
-    /// a fence line still count as text.
+    /// Returns whether the last char is inside a fence or on a fence line. The first two backticks of a fence line
+    /// count as text.
     pub(crate) fn is_inside(self) -> bool {
         self.open || self.is_line()
     }
 
-    /// Cuts `text`, which follows the text that was read, line by line into parts that are all inside or all outside.
-    /// Each part has its byte range and whether it is inside.
+    /// Splits `text`, which follows the text read so far, into parts inside and outside of fences. Returns the byte
+    /// range of each part, and whether it is inside.
     pub(crate) fn parts(mut self, text: &str) -> Vec<(std::ops::Range<usize>, bool)> {
         let mut parts: Vec<(std::ops::Range<usize>, bool)> = Vec::new();
         let mut start = 0;
@@ -86,12 +86,12 @@ impl Fence {
     }
 }
 
-/// Tracker of text between three backticks and the next three, at any place in a line. The last of the three counts as
-/// inside. Of four backticks the first three count.
+/// A tracker of text between three backticks and the next three, anywhere in a line. The third backtick counts as
+/// inside. Of four backticks, the first three count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ticks {
     open: bool,
-    /// The number of backticks read of the current three. After 3 the count begins again.
+    /// The number of consecutive backticks, from 0 to 3. A fourth one counts as 1.
     read: u8,
 }
 
@@ -115,8 +115,8 @@ impl Ticks {
         self.read == 3
     }
 
-    /// Returns whether the last char is inside or the last of three, as far as known: the first two of the opening
-    /// three still count as text.
+    /// Returns whether the last char is inside, or the third of three backticks. The first two opening backticks count
+    /// as text.
     pub(crate) fn is_inside(self) -> bool {
         self.open || self.are_read()
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_holds_its_lines_and_what_is_between() {
+    fn a_fence_includes_its_fence_lines() {
         let text = "a\n  ```rust\nb\n```\nc ``` d\n";
         let parts = Fence::default().parts(text);
         let seen: Vec<_> = parts
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn it_goes_on_where_reading_stopped() {
+    fn parts_continue_the_text_read_so_far() {
         let text = "x\n```\nlet a;\n```\ny\n```\nopen";
         for cut in 0..=text.len() {
             let mut fence = Fence::default();

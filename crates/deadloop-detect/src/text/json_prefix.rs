@@ -1,24 +1,24 @@
-//! [`JsonPrefix`]: an incremental check whether a text can still become JSON.
+//! [`JsonPrefix`]: an incremental check that a text is the start of JSON.
 //!
-//! Text that may be broken JSON and is read anyway is scanned by [`JsonScan`](super::json_scan::JsonScan).
+//! [`JsonScan`](super::json_scan::JsonScan) scans JSON that may be broken.
 
-/// The deepest nesting that is followed. Deeper text counts as possible JSON.
-const MOST_DEEP: usize = 10_000;
+/// The maximum depth of nesting that is checked. Deeper text counts as valid.
+const MAX_DEPTH: usize = 10_000;
 
-/// The state of the scanner: the chars that may come next.
+/// The state of the check: what may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JsonState {
-    /// A value is next. With `end`, the bracket that closes an empty list may come instead.
+    /// A value, or with `end` the bracket that closes an empty list.
     Value {
         end: bool,
     },
-    /// The name of a field is next. With `end`, the brace that closes an empty object may come instead.
+    /// The name of a field, or with `end` the brace that closes an empty object.
     Key {
         end: bool,
     },
     Colon,
-    /// A comma or a closing bracket is next, or outside all brackets the end.
-    Behind,
+    /// A comma or a closing bracket. Outside of all brackets, the end.
+    AfterValue,
     Text {
         key: bool,
         escape: u8,
@@ -27,8 +27,8 @@ enum JsonState {
         rest: &'static str,
     },
     Number(Number),
-    /// The end of the check: later chars are ignored.
-    Over,
+    /// The end of the check. Later chars are ignored.
+    Ended,
 }
 
 /// The position inside a number.
@@ -44,11 +44,11 @@ enum Number {
     Power,
 }
 
-/// A scanner of one text.
+/// An incremental check of one text.
 #[derive(Debug)]
 pub(crate) struct JsonPrefix {
     state: JsonState,
-    /// The brackets that are open: true for an object.
+    /// The open brackets. True for an object, false for a list.
     open: Vec<bool>,
 }
 
@@ -62,18 +62,18 @@ impl Default for JsonPrefix {
 }
 
 impl JsonPrefix {
-    /// Returns whether the text so far is whole JSON. Also true for text that is nested too deeply to follow.
+    /// Returns whether the text so far is complete JSON. Also true for text that is nested too deeply.
     pub(crate) fn is_whole(&self) -> bool {
         match self.state {
-            JsonState::Behind => self.open.is_empty(),
-            JsonState::Over => true,
+            JsonState::AfterValue => self.open.is_empty(),
+            JsonState::Ended => true,
             _ => false,
         }
     }
 
-    /// Takes one char. Returns whether it makes JSON impossible. Later chars are then ignored.
+    /// Reads a char. Returns whether it makes JSON impossible. Then later chars are ignored.
     pub(crate) fn breaks(&mut self, c: char) -> bool {
-        if self.state == JsonState::Over {
+        if self.state == JsonState::Ended {
             return false;
         }
         match self.next(c) {
@@ -82,7 +82,7 @@ impl JsonPrefix {
                 false
             }
             None => {
-                self.state = JsonState::Over;
+                self.state = JsonState::Ended;
                 true
             }
         }
@@ -91,20 +91,20 @@ impl JsonPrefix {
     fn next(&mut self, c: char) -> Option<JsonState> {
         let blank = matches!(c, ' ' | '\t' | '\n' | '\r');
         match self.state {
-            JsonState::Over => Some(JsonState::Over),
+            JsonState::Ended => Some(JsonState::Ended),
             JsonState::Text { key, escape } => text(c, key, escape),
             JsonState::Word { rest } => {
                 let after = rest.strip_prefix(c)?;
                 Some(match after {
-                    "" => JsonState::Behind,
+                    "" => JsonState::AfterValue,
                     rest => JsonState::Word { rest },
                 })
             }
             JsonState::Number(number) => match digit(number, c) {
                 Some(number) => Some(JsonState::Number(number)),
-                // The first char that cannot continue a number ends it.
+                // A number ends before the first char that cannot continue it.
                 None if is_complete(number) => {
-                    self.state = JsonState::Behind;
+                    self.state = JsonState::AfterValue;
                     self.next(c)
                 }
                 None => None,
@@ -117,7 +117,7 @@ impl JsonPrefix {
                 escape: 0,
             }),
             JsonState::Colon => (c == ':').then_some(JsonState::Value { end: false }),
-            JsonState::Behind => match (c, self.open.last()) {
+            JsonState::AfterValue => match (c, self.open.last()) {
                 (',', Some(true)) => Some(JsonState::Key { end: false }),
                 (',', Some(false)) => Some(JsonState::Value { end: false }),
                 ('}', _) => self.close(true),
@@ -129,7 +129,7 @@ impl JsonPrefix {
 
     fn value(&mut self, c: char, end: bool) -> Option<JsonState> {
         match c {
-            '{' | '[' if self.open.len() >= MOST_DEEP => Some(JsonState::Over),
+            '{' | '[' if self.open.len() >= MAX_DEPTH => Some(JsonState::Ended),
             '{' => {
                 self.open.push(true);
                 Some(JsonState::Key { end: true })
@@ -154,7 +154,7 @@ impl JsonPrefix {
     }
 
     fn close(&mut self, object: bool) -> Option<JsonState> {
-        (self.open.pop()? == object).then_some(JsonState::Behind)
+        (self.open.pop()? == object).then_some(JsonState::AfterValue)
     }
 }
 
@@ -163,7 +163,7 @@ impl JsonPrefix {
 fn text(c: char, key: bool, escape: u8) -> Option<JsonState> {
     let escape = match (escape, c) {
         (0, '"') if key => return Some(JsonState::Colon),
-        (0, '"') => return Some(JsonState::Behind),
+        (0, '"') => return Some(JsonState::AfterValue),
         (0, '\\') => 1,
         (0, c) if c < ' ' => return None,
         (0, _) => 0,
@@ -200,8 +200,8 @@ mod tests {
     use super::super::json_scan::JsonScan;
     use super::*;
 
-    /// Returns whether some ending makes a prefix JSON, by trial.
-    fn possible(text: &str) -> bool {
+    /// Returns whether one of the endings completes a prefix to JSON.
+    fn can_be_completed(text: &str) -> bool {
         const ENDS: [&str; 36] = [
             "",
             "\"",
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn it_breaks_at_the_char_that_makes_json_impossible() {
+    fn the_first_impossible_char_is_found() {
         let letters: Vec<char> = "{}[]\",:01-.e \\unt".chars().collect();
         let mut seed = 7_u64;
         let mut next = |below: usize| {
@@ -276,7 +276,7 @@ mod tests {
                 let c = letters[next(letters.len())];
                 let broken = json.breaks(c);
                 text.push(c);
-                assert_eq!(!broken, possible(&text), "{text:?}");
+                assert_eq!(!broken, can_be_completed(&text), "{text:?}");
                 if broken {
                     break;
                 }
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_whole_never_breaks() {
+    fn complete_json_never_breaks() {
         for text in [
             r#"{"a": [1.5e-3, true, null, "\u00e9\n"], "b": {}}"#,
             "[]",

@@ -1,6 +1,6 @@
 //! [`JsonScan`]: finds the chars of JSON text outside of its strings.
 
-/// Tracker of the strings and brackets of a JSON text, char by char. Other syntax is not checked.
+/// A tracker of the strings and brackets of a JSON text. Other syntax is not checked.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonScan {
     depth: usize,
@@ -9,7 +9,7 @@ pub struct JsonScan {
 }
 
 impl JsonScan {
-    /// Takes the next char. Returns it if it is outside of strings.
+    /// Reads the next char. Returns it if it is outside of strings.
     pub fn outside(&mut self, c: char) -> Option<char> {
         match c {
             _ if self.escaped => self.escaped = false,

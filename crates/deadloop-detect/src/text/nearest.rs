@@ -1,6 +1,6 @@
 //! [`NearestName`]: finds the known name nearest to a misspelt one.
 
-/// The known names, and the number of edits by which a misspelt name may differ.
+/// The known names, with the maximum number of edits of a misspelt name.
 #[derive(Clone, Debug, Default)]
 pub struct NearestName {
     known: Vec<String>,
@@ -8,16 +8,16 @@ pub struct NearestName {
     edits: usize,
 }
 
-/// The letters of a known name that allow one edit, so that no other name counts as a misspelling of `id`.
+/// The number of letters of a known name per allowed edit. So short names such as `id` must match exactly.
 const LETTERS_PER_EDIT: usize = 3;
 
 impl NearestName {
-    /// The longest name that is compared, in chars.
+    /// The maximum length of a compared name, in chars.
     pub const LONGEST: usize = 64;
 
-    /// Returns the known names. With `fold`, the case of ASCII letters does not count. `edits` is the maximum number of
-    /// chars that may be added, left out, changed or swapped with a neighbour. A known name allows at most one for each
-    /// three letters.
+    /// Returns a search among known names. With `fold`, the case of ASCII letters is ignored. `edits` is the maximum
+    /// number of chars that may be inserted, missing, changed or swapped with a neighbour. A known name allows at most
+    /// one edit for each three letters.
     pub fn new(known: Vec<String>, fold: bool, edits: usize) -> Self {
         Self { known, fold, edits }
     }
@@ -27,9 +27,8 @@ impl NearestName {
         &self.known
     }
 
-    /// Returns the index of the known name that equals this one or is nearest to it, and the edits between them. `None`
-    /// if no name is near enough, or if two are equally near, since a wrong guess does harm. Adds the number of
-    /// compared chars to `work`.
+    /// Returns the index of the nearest known name, and the number of edits to it. `None` if no name is near enough, or
+    /// if two are equally near. Adds the number of compared chars to `work`.
     pub fn find(&self, name: &str, work: &mut u64) -> Option<(usize, usize)> {
         let own = |text: &str| {
             if self.fold {

@@ -1,6 +1,6 @@
-//! The text of a repeated unit and its kind, for alarms.
+//! The text and the kind of a repeated unit, for alarms.
 //!
-//! The text is taken from the [last chars](RecentText) of the stream. The kind is found by [`kind`].
+//! [`RecentText`] keeps the last chars of a stream, and [`kind`] returns the kind.
 
 use std::sync::LazyLock;
 
@@ -8,24 +8,24 @@ use regex::Regex;
 
 use crate::stream::Kind;
 
-/// The last chars of a stream, from which units are cut. Pieces are kept as they come, and chars are counted as they
-/// are read.
+/// The last chars of a stream, from which units are cut. A piece is stored at once, and its chars are then read one by
+/// one.
 #[derive(Default)]
 pub(crate) struct RecentText {
     read: u64,
-    /// The end of the text, up to the end of the current piece.
+    /// The stored end of the text, up to the end of the current piece.
     text: String,
     /// The number of chars before `text`.
     before: u64,
-    /// The last position that was looked up, in chars and in bytes of `text`. The next lookup is near it.
+    /// The last position that was looked up, in chars and in bytes of `text`. The next one is usually near.
     found: (u64, usize),
 }
 
-/// The minimum number of chars that are kept. At twice as many, half is dropped.
+/// The minimum number of kept chars. At twice as many, half of them is dropped.
 const KEPT: u64 = 4096;
 
 impl RecentText {
-    /// Begins a piece. All chars of the piece before it have been read.
+    /// Stores a piece. All chars of the previous piece must have been read.
     pub(crate) fn begin(&mut self, piece: &str) {
         let gone = self.base() - self.before;
         if gone > 0 {
@@ -43,7 +43,7 @@ impl RecentText {
         self.read += 1;
     }
 
-    /// Reads chars of the piece until `read` chars have been read in all.
+    /// Reads chars of the piece, up to `read` chars of the stream.
     #[inline]
     pub(crate) fn read_to(&mut self, read: u64) {
         self.read = read;
@@ -65,7 +65,7 @@ impl RecentText {
         KEPT * self.read.div_ceil(KEPT).saturating_sub(2)
     }
 
-    /// Returns the chars from position `from` to `to`, as far as they are kept.
+    /// Returns the kept chars from position `from` to `to`.
     pub(crate) fn text(&mut self, from: u64, to: u64) -> &str {
         let (base, read) = (self.base(), self.read);
         let known = |at: u64| at.clamp(base, read);
@@ -75,7 +75,7 @@ impl RecentText {
         &self.text[from_byte..to_byte]
     }
 
-    /// Returns the byte of `text` at which the char of a position begins.
+    /// Returns the byte index in `text` of a position.
     fn place(&mut self, at: u64) -> usize {
         let (chars, bytes) = self.found;
         let (before, after) = self.text.split_at(bytes);
@@ -108,10 +108,10 @@ impl RecentText {
 static LISTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?m)^\s*\**[(（]?\d+[.)）、]").expect("a pattern"));
 
-/// The number of chars below which a unit is a short sequence.
+/// The length of a unit, in chars, below which it is a short sequence.
 pub(crate) const SHORT: u64 = 40;
 
-/// Returns the kind of a loop of this text. `short` says whether its unit has fewer than [`SHORT`] chars.
+/// Returns the kind of a loop of this text. `short` is set if its unit has fewer than [`SHORT`] chars.
 pub(crate) fn kind(text: &str, short: bool) -> Kind {
     if LISTED.is_match(text) {
         Kind::OrderedList
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps every char separately, as in the definition.
+    /// A reference that keeps every char separately.
     #[derive(Default)]
     struct Slow {
         chars: Vec<char>,

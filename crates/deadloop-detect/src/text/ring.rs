@@ -1,4 +1,4 @@
-//! Places and distances of numbered items in a ring.
+//! Indices and distances of numbered items in a ring.
 
 /// Returns a number modulo a length that is a power of two.
 #[inline]

@@ -1,6 +1,6 @@
 //! Scripts that write without blanks between words.
 
-/// Returns whether a char is an ideograph, a kana or a hangul. Such chars carry about as much as a word.
+/// Returns whether a char is an ideograph, a kana or a hangul. Such a char has about the information of a word.
 pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{1100}'..='\u{11FF}' | '\u{2E80}'..='\u{2FDF}' | '\u{3005}'..='\u{3007}'
@@ -11,7 +11,7 @@ pub(crate) fn is_unspaced(c: char) -> bool {
         | '\u{FF66}'..='\u{FFDC}' | '\u{1B000}'..='\u{1B16F}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-/// Returns whether a char is an ideograph or a kana. Each is worth two or three letters of an alphabet.
+/// Returns whether a char is an ideograph or a kana. Such a char has about the information of two or three letters.
 pub(crate) fn is_wide(c: char) -> bool {
     let hangul = matches!(c,
         '\u{1100}'..='\u{11FF}' | '\u{3131}'..='\u{318E}' | '\u{A960}'..='\u{A97F}'
@@ -19,7 +19,7 @@ pub(crate) fn is_wide(c: char) -> bool {
     is_unspaced(c) && !hangul
 }
 
-/// Returns whether a char is an emoji or another picture, or joins such chars.
+/// Returns whether a char is a pictograph, or joins pictographs to an emoji.
 pub(crate) fn is_picture(c: char) -> bool {
     matches!(c, '\u{2600}'..='\u{27BF}' | '\u{1F000}'..='\u{1FAFF}' | '\u{200D}' | '\u{FE0F}')
 }

@@ -1,10 +1,10 @@
-//! [`Sentence`]: a stream's last line or sentence.
+//! [`Sentence`]: the last line or sentence of a stream.
 //!
-//! Detectors without an exact unit report it.
+//! Detectors without an exact unit report it as the unit.
 
 use crate::measure::fact::UNIT_CHARS;
 
-/// Keeps the last line or sentence of a stream that has a letter or number, cut to [`UNIT_CHARS`].
+/// The last line or sentence of a stream that has a letter or number, cut to [`UNIT_CHARS`].
 #[derive(Default)]
 pub(crate) struct Sentence {
     /// The last complete sentence.
@@ -12,7 +12,7 @@ pub(crate) struct Sentence {
     /// The unfinished sentence, and the number of its chars that are kept.
     open: String,
     kept: usize,
-    named: bool,
+    has_letter: bool,
     /// Whether the last char ends a sentence if a blank follows.
     ending: bool,
 }
@@ -25,14 +25,14 @@ impl Sentence {
         if self.kept < UNIT_CHARS && !(blank && self.kept == 0) {
             self.open.push(c);
             self.kept += 1;
-            self.named |= c.is_alphanumeric();
+            self.has_letter |= c.is_alphanumeric();
         }
-        if ends && self.named {
+        if ends && self.has_letter {
             std::mem::swap(&mut self.last, &mut self.open);
         }
         if ends {
             self.open.clear();
-            (self.kept, self.named) = (0, false);
+            (self.kept, self.has_letter) = (0, false);
         }
     }
 
@@ -47,20 +47,20 @@ impl Sentence {
     }
 }
 
-/// A stream whose [`Sentence`] is needed only now and then. New text is kept, and is read on demand.
+/// A [`Sentence`] that reads new text on demand, since it is rarely needed.
 #[derive(Default)]
 pub(crate) struct LazySentence {
     sentence: Sentence,
     rest: String,
 }
 
-/// The maximum number of unread bytes that are kept, besides the newest piece.
-const MOST_UNREAD: usize = 1 << 14;
+/// The maximum number of unread bytes before the newest piece.
+const MAX_UNREAD: usize = 1 << 14;
 
 impl LazySentence {
     pub(crate) fn push(&mut self, piece: &str) {
         self.rest.push_str(piece);
-        if self.rest.len() > MOST_UNREAD {
+        if self.rest.len() > MAX_UNREAD {
             self.read();
         }
     }
@@ -71,14 +71,13 @@ impl LazySentence {
         self.sentence.text()
     }
 
-    /// Reads the unread text. If a complete sentence follows a late sentence end, reads only from that end on: earlier
-    /// text cannot change the result.
+    /// Reads the unread text. Text before a late complete sentence is skipped, since it cannot change the result.
     fn read(&mut self) {
         let rest = &self.rest;
         let before = rest.floor_char_boundary(rest.len().saturating_sub(4 * UNIT_CHARS));
         if let Some(end) = rest[..before].rfind(['\n', '。', '！', '？']) {
             let mut late = Sentence::default();
-            // The mark at the start ends no sentence of `late`.
+            // The mark at the start ends an earlier sentence.
             rest[end..].chars().for_each(|c| late.read(c));
             if !late.last.is_empty() {
                 self.sentence = late;
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_whole_one() {
+    fn the_last_complete_sentence_is_returned() {
         assert_eq!(normalized("It costs 3.5. So what? And"), "So what?");
         assert_eq!(normalized("一。二三。\n\n---\n四"), "二三。");
         assert_eq!(normalized("  one\r\ntwo"), "one");
@@ -115,7 +114,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_read_late_is_read_all_the_same(
+        fn late_reading_gives_the_same_sentence(
             pieces in proptest::collection::vec(("[ab .!?\n。—]{0,3}|[-—]{100}\n{0,2}|[a长]{40}", 0..60_usize, 0..3), 0..40),
         ) {
             let (mut whole, mut late) = (Sentence::default(), LazySentence::default());

@@ -1,5 +1,4 @@
-//! `periodic` with `min_bare` against a slow version written from its description, on chars: every period looked for
-//! again at each char, and the cells of every unit counted.
+//! Compares `periodic` and its `min_bare` with a slow reference, which searches all periods at each char.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::common;
@@ -9,7 +8,7 @@ use deadloop_detect::Value;
 use deadloop_detect::harness::{Member, Params};
 use proptest::prelude::*;
 
-/// The length of the tail of this period that ends a text, if there are two copies and no shorter period.
+/// Returns the length of the tail with this period. `None` without two copies, or with a shorter period.
 fn tail(text: &[char], period: usize) -> Option<usize> {
     let matches = |period: usize| {
         let places = (period..text.len()).rev();
@@ -20,10 +19,10 @@ fn tail(text: &[char], period: usize) -> Option<usize> {
     (own >= period && !(1..period).any(shorter)).then_some(own + period)
 }
 
-/// Escapes of a char or a class, and two that are none.
+/// Escapes of chars and classes, and two other texts.
 const ESCAPES: [&str; 6] = [r"\x0A", r"\u{1F600}", r"\pL", "&#160;", r"\pM{", "&amp;"];
 
-/// The copies that the rows of a unit need.
+/// Returns the minimum number of copies for a unit of rows.
 fn rows_need(unit: &str) -> usize {
     let rows = match unit.matches('\n').count() {
         0 => unit.matches([']', '}']).count(),
@@ -50,7 +49,7 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
         return false;
     };
     let count = |name| params.count(name) as usize;
-    // The last whole copy is a rotation of what the first one says.
+    // The last complete copy is a rotation of the first.
     let start = text.len() - length;
     let end = start + length / period * period;
     let unit: String = text[end - period..end].iter().collect();
@@ -63,7 +62,7 @@ fn fires(params: &Params, text: &[char], period: usize) -> bool {
     let is_unit = |escape: &&str| escape.len() == unit.len() && twice.contains(*escape);
     let single = period == 1 || ESCAPES[..4].iter().any(is_unit);
     let form = unit.contains('\n') && (blanks > 0 && unit.chars().count() <= 80 * blanks || lines);
-    // Rows of one letter, 20 and more of it.
+    // Rows of at least 20 equal letters.
     let one_letter = unit.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
         let own = unit.matches(c).count();
         let alone = unit
@@ -114,7 +113,7 @@ fn params() -> impl Strategy<Value = Params> {
     })
 }
 
-/// Rows of cells, with and without letters, some drawn again.
+/// Generates rows of cells, with and without letters. Some rows are repeated.
 fn text() -> impl Strategy<Value = String> {
     let cell = prop::sample::select(vec![
         "0 ", "1,", "0", "x ", "- ", "]", "\n", " 12", "🟩", "[ ]", "x: __",
@@ -128,7 +127,7 @@ fn text() -> impl Strategy<Value = String> {
 
 twins!(params(), text(), fast, slow);
 
-/// Fires on sentences whose numbers are folded: the guard of today.
+/// A setting that fires on sentences with folded numbers.
 fn fires_on_rows(rows: &str) -> bool {
     let settings = deadloop_detect::Settings::parse(deadloop_detect::RECOMMENDED).unwrap();
     let member = |member: &Member| alarm(member, rows, 7).is_some();

@@ -1,5 +1,4 @@
-//! `circling` against a slow version written from its description: strings for hashes, all tokens looked
-//! through again at each one.
+//! Compares `circling` with a slow reference, which reads all tokens again at each token.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::common;
@@ -9,7 +8,7 @@ use deadloop_detect::harness::Params;
 use deadloop_detect::{Settings, Value};
 use proptest::prelude::*;
 
-/// A token: its text, the chars up to its end, the chars that were read when it was complete.
+/// A token: its text, the number of chars up to its end, and the number of chars read when it was complete.
 struct Token {
     text: String,
     end: usize,
@@ -20,7 +19,7 @@ fn wide(c: char) -> bool {
     ('\u{3040}'..='\u{30FF}').contains(&c) || ('\u{4E00}'..='\u{9FFF}').contains(&c)
 }
 
-/// The tokens of a text. `skip`: without what is in a fence, of which each line has three backticks or none.
+/// Returns the tokens of a text. With `skip`, code fences are left out.
 fn tokens(text: &str, skip: bool) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::new();
     let mut open = false;
@@ -57,7 +56,7 @@ fn tokens(text: &str, skip: bool) -> Vec<Token> {
     tokens
 }
 
-/// Where it fires, and the onset.
+/// Returns the position of the alarm, and the onset.
 fn slow(params: &Params, text: &str) -> Option<(u64, u64)> {
     let count = |name| params.count(name) as usize;
     let (window, history) = (count("window"), count("history"));
@@ -114,7 +113,7 @@ fn fast(params: &Params, text: &str, size: usize) -> Option<(u64, u64)> {
     told.map(|alarm| (alarm.exact.count(), alarm.onset.count()))
 }
 
-/// Small enough for short texts.
+/// Parameters that short texts can meet.
 fn params() -> impl Strategy<Value = Params> {
     let lists = prop::sample::select(vec![vec!["en", "zh"], vec!["b c"], vec![], vec!["zh", "b"]]);
     let code = prop::sample::select(vec!["check", "skip"]);
@@ -134,7 +133,7 @@ fn params() -> impl Strategy<Value = Params> {
     })
 }
 
-/// Few words in any order, so that pairs come back.
+/// Generates texts of few words, in which pairs recur.
 fn text() -> impl Strategy<Value = String> {
     let words = [
         "wait ", "Maybe, ", "let me ", "a ", "b ", "c ", "B c ", "x_1 ", "等等", "我", "\n```\n",

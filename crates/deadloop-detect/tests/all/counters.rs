@@ -1,5 +1,4 @@
-//! `periodic` with `fold = "counters"` against a slow version written from its description, on chars: every
-//! period looked for again at each symbol, and every number compared.
+//! Compares `periodic` and `fold = "counters"` with a slow reference, which searches all periods at each symbol.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::sync::LazyLock;
@@ -12,7 +11,7 @@ use deadloop_detect::{Settings, Value};
 use proptest::prelude::*;
 use regex::Regex;
 
-/// A char, or a number with its value; the chars that were read when it was known.
+/// A char, or a number with its value, and the number of chars read when it was complete.
 #[derive(Clone, Copy, PartialEq)]
 struct Symbol {
     char: Option<char>,
@@ -20,7 +19,7 @@ struct Symbol {
     known: usize,
 }
 
-/// No list markers stand in these texts.
+/// The texts have no list markers.
 fn symbols(text: &str) -> Vec<Symbol> {
     let mut all = Vec::new();
     let mut number: Option<u64> = None;
@@ -37,8 +36,7 @@ fn symbols(text: &str) -> Vec<Symbol> {
     all
 }
 
-/// The first symbol of the tail of this period that ends with the last symbol, if there are two copies and no
-/// shorter period.
+/// Returns the first symbol of the tail with this period. `None` without two copies, or with a shorter period.
 fn tail(all: &[Symbol], period: usize) -> Option<usize> {
     let same = |i: usize, period: usize| all[i].char == all[i - period].char;
     let matches = |period: usize| {
@@ -54,7 +52,8 @@ fn tail(all: &[Symbol], period: usize) -> Option<usize> {
 /// A number, or a time.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\d+(?::\d+)*").unwrap());
 
-/// Whether so many percent of the numbers are among the 30 before each; these texts are shorter than the window.
+/// Returns whether at least this share of the numbers, in percent, is among the 30 numbers before. The texts are
+/// shorter than the window.
 fn enough_return(all: &[Symbol], least: usize) -> bool {
     let said = |one: &Symbol| one.char.map_or(one.value.to_string(), String::from);
     let text: String = all.iter().map(said).collect();
@@ -84,7 +83,7 @@ fn fires(params: &Params, all: &[Symbol], period: usize) -> bool {
         length >= chars && length >= count("min_copies") * period
     };
     let accepts = |from, chars| accepts_of(period, from, chars);
-    // Numbers that go round, and are the same after a few copies.
+    // Numbers with a cycle of a few copies.
     let round = |units: usize| {
         let whole = units * period;
         let from = last(&|i| value(i) != value(i - whole), units);
@@ -130,7 +129,7 @@ fn params() -> impl Strategy<Value = Params> {
     })
 }
 
-/// Units with numbers that stay, count on, go round or jump, now and then from another number on.
+/// Generates units with numbers that stay, count, cycle or jump, and restart now and then.
 fn text() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec!["x", "y", "xy", "yx-", "-", ":", ":"]);
     let part = (words, 0..12_u64, 0..3_u64);
@@ -157,7 +156,7 @@ fn text() -> impl Strategy<Value = String> {
 
 twins!(params(), text(), fast, slow);
 
-/// Numbers that ended more than 4000 chars ago are forgotten, and so are those more than 30 numbers ago.
+/// Numbers are forgotten after 4000 chars, and after 30 numbers.
 #[test]
 fn numbers_come_again_within_a_window() {
     let setting = |least: u32| {
@@ -180,7 +179,7 @@ fn numbers_come_again_within_a_window() {
     assert_eq!(fires(55, &timetable), None);
     assert!(fires(55, &timetable.replace(':', " ")).is_some());
     assert!(fires(55, &round).is_some());
-    // After a table it takes until half of the window is not of it.
+    // After a table, half of the window must be other text.
     let both = fires(55, &(table.clone() + &round)).unwrap();
     let table = table.chars().count() as u64;
     let after = table + 2000..table + 4000;

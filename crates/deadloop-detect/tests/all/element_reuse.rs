@@ -1,4 +1,4 @@
-//! `periodic`'s `min_recycled` against a slow and obvious version of itself.
+//! Compares `min_recycled` of `periodic` with a slow reference.
 
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
@@ -10,7 +10,7 @@ use deadloop_detect::{Kind, Value};
 use proptest::prelude::*;
 use regex::Regex;
 
-/// The elements of a text, as they are compared, each with the chars that are read with it.
+/// Returns the elements of a text as they are compared, each with the number of chars up to its end.
 fn elements(text: &str, on: &str, fold: &str) -> Vec<(String, usize)> {
     let ends = |c: char| {
         let sentence = on != "lines" && "。.；;！!？?".contains(c);
@@ -37,7 +37,7 @@ fn elements(text: &str, on: &str, fold: &str) -> Vec<(String, usize)> {
     all
 }
 
-/// Where the first stretch is long enough of elements that stood twice among the last ones.
+/// Returns the position at which the first stretch of recurring elements is long enough.
 fn slow(member: &Member, text: &str) -> Option<u64> {
     let text_of = |name| member.params.text(name).to_owned();
     let elements = elements(text, &text_of("on"), &text_of("fold"));
@@ -65,7 +65,7 @@ fn slow(member: &Member, text: &str) -> Option<u64> {
     None
 }
 
-/// Sentences and lines of few kinds, in no order, some of them with numbers or without words.
+/// Generates few sentences and lines in random order, some with numbers or without words.
 fn text() -> impl Strategy<Value = String> {
     let short = ["a. ", "---\n", "}\n", "\n", "new ", "é; ", "... "];
     let long = [
@@ -97,7 +97,7 @@ fn setting() -> impl Strategy<Value = Member> {
             ("fold", word(fold)),
             ("max_period", Value::Int(period)),
             ("min_recycled", Value::Int(recycled)),
-            // Copies in a row are not what is asked here, and little is kept for them.
+            // The tested check is not about consecutive copies, so the window for them is short.
             ("min_copies", Value::Int(2)),
             ("min_chars", Value::Int(1_000_000)),
         ];
@@ -128,7 +128,7 @@ fn generated_texts_often_alarm() {
     assert!((40..260).contains(&alarms), "{alarms} of 300");
 }
 
-/// Drawings hold no word that could be new: they go on with nothing that was said before.
+/// Drawings have no words, so they do not continue a stretch of known ones.
 #[test]
 fn lines_without_a_word_are_new_like_others() {
     let mut dice = common::Dice(3);
@@ -145,7 +145,7 @@ fn lines_without_a_word_are_new_like_others() {
     }
 }
 
-/// Where numbers are compared, sentences that differ in them are different ones.
+/// If numbers are compared, sentences with different numbers differ.
 #[test]
 fn sentences_with_new_numbers_are_new() {
     let mut dice = common::Dice(7);

@@ -1,4 +1,4 @@
-//! Code that is skipped leaves nothing behind: not the marks around it either.
+//! Tests that skipped code does not count, and neither do its fences.
 
 #![allow(clippy::expect_used, reason = "in the helpers of tests as in tests")]
 
@@ -8,7 +8,7 @@ use common::{Dice, fires, member, word};
 use deadloop_detect::Value;
 use deadloop_detect::harness::Member;
 
-/// Blocks of code, each another, and what stands between them.
+/// Returns different blocks of code, with text between them.
 fn blocks(between: impl Fn(usize) -> String) -> String {
     let mut dice = Dice(7);
     let words = ["apple", "river", "stone", "cloud", "light", "horse"];
@@ -39,7 +39,7 @@ fn different_blocks_are_no_loop() {
     }
 }
 
-/// Text around a block is one text; a loop of it is found.
+/// The text around a block is one text, in which a loop is found.
 #[test]
 fn what_stands_between_is_read() {
     let text = blocks(|_| "The same sentence again and again, before other code.\n\n".into());

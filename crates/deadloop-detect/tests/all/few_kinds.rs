@@ -1,4 +1,4 @@
-//! `periodic` with `min_recycled` on chars, against a slow version written from its description.
+//! Compares `periodic` and `min_recycled` on chars with a slow reference.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{alarm, fires, member};
 use deadloop_detect::{Kind, Value};
 use proptest::prelude::*;
 
-/// A setting of which nothing but `min_recycled` can fire.
+/// Returns a setting in which only `min_recycled` can fire.
 fn setting(least: i64) -> deadloop_detect::harness::Member {
     let never = Value::Int(1_000_000);
     let params = [
@@ -25,7 +25,7 @@ fn class(c: char) -> usize {
     }
 }
 
-/// Where it fires: every stretch from each char on, as far as it goes.
+/// Returns the position of the alarm, from all stretches that begin at each char.
 fn slow(least: usize, text: &str) -> Option<u64> {
     let all: Vec<char> = text.chars().collect();
     let mut start = 0;
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// Draws pieces in no order, without a period.
+/// Joins random pieces, without a period.
 fn soup(pieces: &[&str], count: usize) -> String {
     let mut dice = common::Dice(7);
     (0..count).map(|_| dice.pick(pieces).to_owned()).collect()

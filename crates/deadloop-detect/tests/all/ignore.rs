@@ -1,4 +1,4 @@
-//! The white list of detectors of text: lines that match are not read.
+//! Tests `ignore`: matching lines are not read.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deadloop_detect::harness::{LINE_CHARS, Member};
@@ -8,7 +8,7 @@ use regex::Regex;
 
 use crate::common::{alarm, fires, member, preset, word};
 
-/// A member with a white list.
+/// Returns a member with `ignore`.
 fn ignoring(mut base: Member, patterns: &[&str]) -> Member {
     base.params.set("ignore", list(patterns));
     assert_eq!(base.check(), Ok(()));
@@ -19,7 +19,7 @@ fn list(patterns: &[&str]) -> Value {
     Value::List(patterns.iter().map(|pattern| word(pattern)).collect())
 }
 
-/// The patterns of these tests, each with one for the beginnings of lines that it can still match.
+/// The patterns of these tests. Each has a second pattern for starts of lines that may still match.
 const BEGINNINGS: [(&str, &str); 6] = [
     (r"^\s*\|", r"^\s*$|^\s*\|"),
     (r"^\s*}$", r"^\s*}?$"),
@@ -29,7 +29,7 @@ const BEGINNINGS: [(&str, &str); 6] = [
     ("^思考。$", "^思?$|^思考$|^思考。$"),
 ];
 
-/// The chars of a line after which none of the patterns can match it, however it goes on.
+/// Returns the number of chars of a line after which no pattern can match.
 fn free_after(patterns: &[&str], line: &str) -> Option<usize> {
     let open = BEGINNINGS.iter().filter(|(p, _)| patterns.contains(p));
     let open: Vec<Regex> = open.map(|(_, begun)| Regex::new(begun).unwrap()).collect();
@@ -44,7 +44,7 @@ fn free_after(patterns: &[&str], line: &str) -> Option<usize> {
     free.map(|(i, _)| i + 1)
 }
 
-/// The pieces of a text that are held against the patterns, as the definition has it.
+/// Returns the pieces of a text that are matched, by the definition.
 fn lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     for c in text.chars() {
@@ -57,7 +57,8 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Where a guard alarms and where its onset is: the plain guard on what is left of the text, told where a line is known to be read.
+/// Returns the alarm and the onset by the definition: those of a guard without `ignore` on the remaining text, at the
+/// position at which a line is known not to match.
 fn slow(base: &Member, names: &[&str], text: &str) -> Option<(u64, u64, u64)> {
     let patterns: Vec<Regex> = names.iter().map(|p| Regex::new(p).unwrap()).collect();
     let (mut left, mut places) = (String::new(), Vec::new());
@@ -68,7 +69,7 @@ fn slow(base: &Member, names: &[&str], text: &str) -> Option<(u64, u64, u64)> {
         let bare = line.strip_suffix('\n').unwrap_or(line);
         let bare = bare.strip_suffix('\r').unwrap_or(bare);
         let free = free_after(names, line).map(|chars| chars as u64);
-        // The last one has not ended: unless it is free, nobody knows yet whether it matches.
+        // The last line has not ended, so it is read only if no pattern can match.
         let ended = i + 1 < all.len();
         if free.is_some() || ended && !patterns.iter().any(|p| p.is_match(bare)) {
             left.push_str(line);
@@ -91,7 +92,7 @@ fn fast(base: &Member, patterns: &[&str], text: &str, chunk: usize) -> Option<(u
     Some((exact, onset, alarm.period.count()))
 }
 
-/// Guards of every kind of meter, at thresholds that short texts reach.
+/// Returns a guard for each kind of meter, with thresholds that short texts can meet.
 fn guards() -> Vec<Member> {
     let int = Value::Int;
     let few = [("min_copies", int(3)), ("min_chars", int(40))];
@@ -127,7 +128,7 @@ fn patterns() -> impl Strategy<Value = Vec<&'static str>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: crate::common::drawn(1500), ..ProptestConfig::default() })]
 
-    /// It is the plain guard on what is left, told as soon as a line is known to be read, in any chunks.
+    /// Compares the guard with the definition, for any chunks.
     #[test]
     fn what_is_left_is_read_as_if_nothing_else_were_there(
         guard in prop::sample::select(guards()),
@@ -159,7 +160,7 @@ fn generated_texts_alarm_with_and_without_the_list() {
     assert!(silent > 10, "{silent} of 300");
 }
 
-/// A table of equal rows is no loop where rows are on the list; the thought around it is, and is found.
+/// A table of equal rows is no loop if rows are ignored. A loop of the text around it is found.
 #[test]
 fn a_listed_row_is_no_loop_and_what_stands_around_it_is() {
     let rows = "| 0 | 0 | 0 |\n".repeat(40);
@@ -173,12 +174,12 @@ fn a_listed_row_is_no_loop_and_what_stands_around_it_is() {
     let round = thought.chars().count() as u64 / 6;
     assert_eq!(told.onset.count(), round, "the second sentence");
     let plain = alarm(&periodic, &thought.replace("| 0 | 0 | 0 |\n", ""), 7).unwrap();
-    // As if no row were there.
+    // The alarm is the same as without rows.
     let (copies, rest) = (plain.exact.count() / 45, plain.exact.count() % 45);
     assert_eq!(told.exact.count(), copies * round + rest);
 }
 
-/// A flood on one line that never ends: in pieces it is on the list, or it is not.
+/// A line without end is matched in pieces.
 #[test]
 fn a_line_without_an_end_is_read_in_pieces() {
     let periodic = member("periodic", &[]);
@@ -188,14 +189,14 @@ fn a_line_without_an_end_is_read_in_pieces() {
     let found = fires(&ignoring(periodic.clone(), &["^-+$"]), &loops);
     let plain = fires(&periodic, &"so it is ".repeat(400)).unwrap();
     assert_eq!(found, Some(2 * LINE_CHARS as u64 + plain));
-    // What can still match at the end of a text is not read; what can match no more is.
+    // At the end of a text, a line that may still match is not read. Other lines are.
     let open = "so it is ".repeat(LINE_CHARS / 9);
     let found = fires(&ignoring(periodic.clone(), &["^-+$"]), &open);
     assert_eq!(found, Some(plain));
     assert_eq!(fires(&ignoring(periodic, &["never"]), &open), None);
 }
 
-/// The text of a turn, and the arguments of a call, begin a line of their own.
+/// Turns and arguments begin a new line.
 #[test]
 fn a_turn_begins_a_line() {
     let settings = "ignore = ['^x']\n[[guard]]\ndetector = \"periodic\"\n";
@@ -234,7 +235,7 @@ fn lists_of_a_file_and_of_a_guard_add_up() {
     };
     assert_eq!(lists("x"), [Some(list(&["^a", "^b", "^c"])), None, None]);
     assert_eq!(lists("m"), [Some(list(&["^a", "^b"]))]);
-    // A parameter like others, and the key of 0.1 beside `detector` are the same.
+    // The parameter and the old key beside `detector` are the same.
     let [new, old] = ["[guard.params]\n", ""].map(|table| {
         let text = format!("{GUARD}{table}ignore = ['^a']\n");
         Settings::parse(&text).unwrap().id()
@@ -244,7 +245,7 @@ fn lists_of_a_file_and_of_a_guard_add_up() {
     let both = Settings::parse(&both).unwrap();
     let all = both.guard().members[0].params.get("ignore").cloned();
     assert_eq!(all, Some(list(&["^a", "^b"])));
-    // What is written is read as the same setting, and no other setting has its name.
+    // The written setting parses as the same setting, and other settings have other ids.
     let own = settings.guard();
     let again = Settings::parse(&own.to_toml("guard")).unwrap();
     assert_eq!(again.guard(), own);

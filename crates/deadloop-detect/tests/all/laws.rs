@@ -1,5 +1,6 @@
-//! The laws that every registered detector obeys alone, on the examples that it brings. The laws that hold it
-//! against a replay and a sweep are in `tests/tests/all/laws.rs` of the workspace.
+//! Tests the laws of every registered detector on its examples.
+//!
+//! The laws on replays and sweeps are tested in `tests/tests/all/laws.rs` of the workspace.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
@@ -11,7 +12,7 @@ use deadloop_detect::{
     Alarm, Event, Guard, OwnedEvent, Response, Setting, Settings, TextChannel, Value,
 };
 
-/// The detectors that have a meter, with their defaults.
+/// Returns the detectors with a meter, with their defaults.
 fn measured() -> Vec<(&'static Detector, Setting)> {
     let all = DETECTORS.iter().copied();
     let all = all.filter(|d| !matches!(d.measure, Measurement::Program(_)));
@@ -32,7 +33,7 @@ fn example(detector: &Detector, name: &str) -> Example {
     all.find(|example| example.name == name).unwrap()
 }
 
-/// The events of an example, a text that comes in a row in chunks of `size` chars.
+/// Returns the events of an example. Consecutive text is cut into chunks of `size` chars.
 fn events(example: &Example, size: usize) -> Vec<OwnedEvent> {
     let mut all: Vec<OwnedEvent> = Vec::new();
     let mut text = String::new();
@@ -85,7 +86,7 @@ fn defaults_alarm_on_the_example_that_fires_and_on_no_other() {
     }
 }
 
-/// Laws 1 and 5: neither the chunks nor what a guard has read before change an alarm.
+/// Laws 1 and 5: alarms depend neither on chunks nor on the history of the guard.
 #[test]
 fn chunks_and_earlier_streams_change_nothing() {
     for (detector, setting) in measured() {
@@ -120,7 +121,7 @@ fn facts_bound_thresholds_in_the_unit_of_their_channel() {
     }
 }
 
-/// Values of a parameter that differ from each other as much as its domain allows.
+/// Returns values of a parameter that differ as much as its domain allows.
 fn values(param: &Param) -> Vec<Value> {
     let text = |text: &str| Value::Text(text.into());
     let whole = |min: i64, max: i64| {
@@ -163,7 +164,7 @@ fn values(param: &Param) -> Vec<Value> {
     }
 }
 
-/// Fields beside which a parameter is shown by an example that other detectors share.
+/// Additional fields for shared examples of a parameter.
 const BESIDE: [&str; 4] = [
     "",
     "n = 3",
@@ -171,7 +172,7 @@ const BESIDE: [&str; 4] = [
     "window = 3, max_distinct = 1, with_result = true",
 ];
 
-/// The setting of a detector with these fields. `None` if they are refused.
+/// Returns the setting of a detector with these fields. `None` if they are rejected.
 fn setting(detector: &Detector, fields: &str) -> Option<Setting> {
     let name = detector.name;
     let guard = format!("[[guard]]\ndetector = \"{name}\"\nresponse = \"stop\"");
@@ -179,7 +180,7 @@ fn setting(detector: &Detector, fields: &str) -> Option<Setting> {
     settings.ok().map(|settings| settings.guard().clone())
 }
 
-/// The alarm of a setting on an example, without the thresholds.
+/// Returns the alarm of a setting on an example, without the thresholds.
 fn alarm_of(setting: &Setting, example: &Example) -> Option<Alarm> {
     let alarm = alarm(&mut Guard::new(setting).unwrap(), example, usize::MAX);
     alarm.map(|mut alarm| {
@@ -188,7 +189,7 @@ fn alarm_of(setting: &Setting, example: &Example) -> Option<Alarm> {
     })
 }
 
-/// Whether the example of a parameter alarms elsewhere, or not, where the parameter has its default.
+/// Returns whether the default of the parameter changes the alarm on its example.
 fn shows(detector: &Detector, example: &Example) -> bool {
     BESIDE.into_iter().any(|beside| {
         let fields = [beside, example.params]
@@ -205,7 +206,7 @@ fn shows(detector: &Detector, example: &Example) -> bool {
     })
 }
 
-/// Whether a value of the parameter changes the alarm of the defaults on one of the two examples.
+/// Returns whether a value of the parameter changes the alarm of the defaults on one of the two examples.
 fn matters(detector: &Detector, param: &Param) -> bool {
     let defaults = setting(detector, "").unwrap();
     [Example::FIRES, Example::QUIET].into_iter().any(|name| {
@@ -219,7 +220,7 @@ fn matters(detector: &Detector, param: &Param) -> bool {
     })
 }
 
-/// Each parameter changes an alarm: on the example that is named for it, or on one of the two that every detector has.
+/// Each parameter changes an alarm: on its own example, or on one of the two examples of every detector.
 #[test]
 fn every_parameter_changes_an_alarm() {
     let mut wrong = Vec::new();
@@ -247,7 +248,7 @@ fn every_parameter_changes_an_alarm() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is registered says what it is; a detector that ends streams brings the grid that `tune` searches.
+/// Each entry has a description, and each detector that stops has a grid for `tune`.
 #[test]
 fn the_registry_is_whole() {
     for detector in DETECTORS {
@@ -260,7 +261,7 @@ fn the_registry_is_whole() {
         assert!(detector.grid.contains(&named), "{}", detector.name);
         for param in detector.params {
             let default = param.default.into();
-            // A program has no default: which one is run has to be said.
+            // A program has no default command.
             assert!(
                 program || param.domain.check(&default).is_ok(),
                 "{}",
@@ -271,7 +272,7 @@ fn the_registry_is_whole() {
     }
 }
 
-/// Every folder of the registry's is in it.
+/// Every folder of `detectors` is registered.
 #[test]
 fn no_detector_is_forgotten() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/detectors");

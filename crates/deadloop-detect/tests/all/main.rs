@@ -1,4 +1,4 @@
-//! The integration tests of this crate in one binary: linking one takes seconds, linking 22 took minutes.
+//! The integration tests of this crate, in one binary for faster linking.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,6 +1,7 @@
-//! Presets against slow and obvious readings of the guards that they stand for, on texts that loop,
-//! nearly loop, or do not. A reading is written from what the guard does, char by char, and shares
-//! nothing with the detectors.
+//! Compares presets with slow references of the original guards.
+//!
+//! The texts loop, nearly loop, or do not. A reference follows the original guard char by char, and shares no code with
+//! the detectors.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use crate::common;
@@ -8,7 +9,7 @@ use crate::common;
 use common::{Dice, alarm, preset};
 use deadloop_detect::harness::Member;
 
-/// Where and of which kind a preset fires, in chunks of two sizes.
+/// Returns the position and the kind of a preset's alarm, for chunks of two sizes.
 fn fires(member: &Member, text: &str) -> Option<(usize, &'static str)> {
     let [whole, small] = [usize::MAX, 7].map(|chunk| alarm(member, text, chunk));
     let of = |a: deadloop_detect::Alarm| (usize::try_from(a.exact.count()).unwrap(), a.kind.name());
@@ -17,17 +18,17 @@ fn fires(member: &Member, text: &str) -> Option<(usize, &'static str)> {
     whole
 }
 
-/// Guards that ask how often a unit stands at the end.
+/// A reference of guards that count copies of a unit at the end of a text.
 mod tails {
     use super::*;
 
-    /// The chars that equal the one `period` before, counted back from the end.
+    /// Returns the number of last chars that equal the char `period` earlier.
     fn matches(text: &[char], period: usize) -> usize {
         let places = (period..text.len()).rev();
         places.take_while(|i| text[*i] == text[*i - period]).count()
     }
 
-    /// The first place at which a rule, asked of each period, says yes.
+    /// Returns the first position at which a rule accepts a period.
     fn first(
         text: &[char],
         longest: usize,
@@ -39,14 +40,14 @@ mod tails {
         })
     }
 
-    /// A period that is no multiple of a shorter one.
+    /// Returns whether a period is no multiple of a shorter one.
     fn is_primitive(period: usize, read: &[char]) -> bool {
         let unit = &read[read.len() - period..];
         (1..period)
             .all(|p| !period.is_multiple_of(p) || unit.chunks(p).any(|part| part != &unit[..p]))
     }
 
-    /// Two copies and a part, of units of a few letters or emoji, with other text before and between.
+    /// Generates copies of units of a few letters or emoji, with other text before and between.
     fn texts(units: std::ops::Range<u64>, copies: u64) -> impl Iterator<Item = Vec<char>> {
         let mut dice = Dice(27);
         let text = move || {
@@ -99,8 +100,7 @@ mod tails {
             let unit = &read[read.len() - period..];
             copies >= least && period * copies >= chars && unit.iter().any(named)
         };
-        // It begins with units of two chars, of which one char twice is one; it looks no further than
-        // a third of the text.
+        // The shortest unit has two chars, which may be equal. The longest one is a third of the text.
         let reading = |text: &[char]| {
             first(text, 1024, |period, read| {
                 (period > 1 && 3 * period <= read.len()) && rule(period, read)
@@ -141,7 +141,7 @@ mod tails {
 
     #[test]
     fn llm7shi_asks_for_the_copies_of_its_table() {
-        // Each longer unit has no fewer chars than the one before.
+        // A longer unit needs at least as many chars.
         let mut table = vec![0, 340];
         for unit in 2..=20 {
             let before: usize = table[unit - 1] * (unit - 1);

@@ -1,4 +1,4 @@
-//! Text detectors in a run: a turn is a text of its own, or the run is one.
+//! Tests `per`: text detectors that read each turn, or the whole run, as one text.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deadloop_detect::{Alarm, Event, Guard, Settings, TextChannel, Units};
@@ -44,7 +44,7 @@ fn settings_tell_one_per_from_another() {
 }
 
 proptest! {
-    /// A turn that loops is told as the same text alone is, at its place in the run.
+    /// The alarm on a looping turn is that on the same text alone, at its position in the run.
     #[test]
     fn a_turn_is_told_as_a_text_of_its_own(before in proptest::collection::vec(0..6_usize, 0..5), copies in 0..30_usize) {
         let mut turns: Vec<String> = before.iter().map(|n| SAID.repeat(*n)).collect();

@@ -1,4 +1,4 @@
-//! Repetition that the user brought: it counts only beyond what the user wrote.
+//! Tests `prompt = "skip"`: repetition of the user's text does not count.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deadloop_detect::harness::{Bound, Member, PROMPT_CHARS};
@@ -13,7 +13,7 @@ fn skipping(base: &Member) -> Member {
     skipping
 }
 
-/// Where a guard alarms on a text after what the user wrote, and where the tail began.
+/// Returns the alarm on a text after user messages, and the start of the tail.
 fn fast(member: &Member, (said, text): (&str, &str), chunk: usize) -> Option<u64> {
     let members = vec![member.clone()];
     let mut guard = Guard::new(&Setting { members }).unwrap();
@@ -27,7 +27,8 @@ fn fast(member: &Member, (said, text): (&str, &str), chunk: usize) -> Option<u64
     alarm.map(|alarm| alarm.exact.count())
 }
 
-/// The definition: the first char at which the rule accepts a fact whose whole tail does not stand in what the user wrote.
+/// Returns the alarm by the definition: the first char at which the rule accepts a fact whose tail does not occur in
+/// the user's text.
 fn slow(member: &Member, (said, text): (&str, &str)) -> Option<u64> {
     let said: Vec<char> = format!("{said}\n").chars().collect();
     let kept = &said[said.len().saturating_sub(PROMPT_CHARS)..];
@@ -39,7 +40,7 @@ fn slow(member: &Member, (said, text): (&str, &str)) -> Option<u64> {
         let start = fact.onset.count().saturating_sub(fact.period.count());
         for step in fact.at..=fact.until {
             let at = fact.position(step).count();
-            // Of copies that were counted once the last may end before.
+            // The last copy may end before the position of such a fact.
             let end = match fact.copies {
                 Bound::Fixed(copies) if copies > 0 && fact.period.count() > 0 => {
                     at.min(start + copies as u64 * fact.period.count())
@@ -78,7 +79,7 @@ fn stretch() -> impl Strategy<Value = String> {
     (unit, 1..12_usize).prop_map(|(unit, n)| unit.concat().repeat(n))
 }
 
-/// What the user wrote, and a text that mostly takes some of it up.
+/// Generates user messages, and a text that mostly repeats a part of them.
 fn both() -> impl Strategy<Value = (String, String)> {
     let parts = prop::collection::vec(stretch(), 1..4);
     let more = prop::collection::vec(stretch(), 1..4);
@@ -108,7 +109,7 @@ proptest! {
         }
     }
 
-    /// Where the user wrote nothing of it, it changes nothing.
+    /// Without such a user message, `prompt` has no effect.
     #[test]
     fn without_a_message_it_is_the_plain_guard(
         guard in prop::sample::select(guards()),
@@ -136,7 +137,7 @@ fn generated_texts_alarm_later_or_not_at_all() {
     assert!((60..290).contains(&alarms), "{alarms} of 300");
 }
 
-/// As many copies as the user wrote are none of the model's; one more is.
+/// As many copies as the user wrote do not count. One more does.
 #[test]
 fn a_loop_counts_beyond_what_the_user_wrote() {
     let periodic = skipping(&member("periodic", &[]));
@@ -145,12 +146,12 @@ fn a_loop_counts_beyond_what_the_user_wrote() {
     let told = |copies: usize| fast(&periodic, (&said, &unit.repeat(copies)), 9);
     assert_eq!(told(20), None);
     assert_eq!(told(40), Some(20 * unit.len() as u64 + 1));
-    // What is not word for word in it is the model's own.
+    // Text that differs from the user's counts.
     let quoted = "> Please look at the list again. ".repeat(20);
     assert!(fast(&periodic, (&said, &quoted), 9).is_some());
 }
 
-/// Of a long message the last chars are kept; each message ends before the next.
+/// The last chars of a long message are kept. Messages are not joined.
 #[test]
 fn what_is_kept_of_messages() {
     let periodic = skipping(&member("periodic", &[]));
@@ -170,7 +171,7 @@ fn what_is_kept_of_messages() {
     assert!(alarm.is_some(), "no message has so many");
 }
 
-/// Each channel, and each turn, may take up what the user wrote.
+/// Each channel and each turn may repeat the user's text.
 #[test]
 fn each_turn_is_held_against_all_messages() {
     let periodic = skipping(&member("periodic", &[]));
@@ -223,7 +224,7 @@ fn it_is_said_for_a_guard_or_for_all_of_a_file() {
     assert!(calls.contains("unknown parameter \"prompt\""), "{calls}");
 }
 
-/// What follows the last copy need not stand in what the user wrote: a checkpoint comes later than the copies.
+/// Text after the last copy may differ from the user's, since a checkpoint comes later than the copies.
 #[test]
 fn copies_that_the_user_wrote_are_skipped_at_a_checkpoint_after_them() {
     let document = preset("checkpoint", "document");

@@ -1,5 +1,7 @@
-//! The laws of guards on runs, on the runs of the vectors: what is renamed, cut into pieces or put into another order
-//! changes nothing. (Live, replay and sweep are held together in `tests/tests` of the workspace.)
+//! Tests the laws of run detectors on the vectors.
+//!
+//! Names, pieces and the order of keys do not matter. `tests/tests` of the workspace compares live guards, replays and
+//! sweeps.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
@@ -9,7 +11,7 @@ use deadloop_detect::{Alarm, Event, Guard, Setting, TextChannel};
 use running::{Vector, alarm, event, setting, vectors};
 use serde_json::{Value as Json, json};
 
-/// What does not depend on names, ids and pieces.
+/// The parts of an alarm that do not depend on names, ids and pieces.
 fn told(alarm: Option<Alarm>) -> Option<(String, u64, u64, u64, u64)> {
     alarm.map(|a| {
         let (at, onset) = (a.exact.count(), a.onset.count());
@@ -22,7 +24,7 @@ fn asked(vector: &Vector, events: &[Json]) -> Option<(String, u64, u64, u64, u64
     told(alarm(&setting, events.iter().map(event)))
 }
 
-/// Every vector's run, changed, alarms where it does unchanged; how many alarms that were.
+/// Checks that a change of the runs does not change the alarms. Returns the number of alarms.
 fn unchanged(applies: impl Fn(&Vector) -> bool, change: impl Fn(&mut Json)) -> usize {
     let mut alarms = 0;
     for vector in vectors().into_iter().filter(applies) {
@@ -36,7 +38,7 @@ fn unchanged(applies: impl Fn(&Vector) -> bool, change: impl Fn(&mut Json)) -> u
     alarms
 }
 
-/// Tools that OpenHands takes for shells keep their names, and so do all where globs look at them.
+/// Tools that OpenHands treats as shells keep their names, and so do all tools if the setting has globs.
 #[test]
 fn tools_renamed_one_to_one_change_nothing() {
     let no_globs = |vector: &Vector| !vector.params.contains_key("allow");
@@ -63,7 +65,7 @@ fn ids_renamed_one_to_one_change_nothing() {
     assert!(alarms > 100, "{alarms}");
 }
 
-/// Arguments as text or as an object, their keys in any order: the same, unless the text counts.
+/// Arguments as text or as an object, with keys in any order, are equal, unless their text is compared.
 #[test]
 fn the_order_of_keys_changes_nothing_unless_the_text_counts() {
     let compared = |vector: &Vector| match vector.params.get("key") {
@@ -80,7 +82,7 @@ fn the_order_of_keys_changes_nothing_unless_the_text_counts() {
     assert!(alarms > 80, "{alarms}");
 }
 
-/// Law 1: a text that comes in pieces is the same text.
+/// Law 1: the pieces of a text do not matter.
 #[test]
 fn pieces_of_text_change_nothing() {
     for vector in vectors() {
@@ -101,7 +103,7 @@ fn pieces_of_text_change_nothing() {
     }
 }
 
-/// Live, the arguments of a call come as text before it: guards on calls read the call.
+/// Arguments that arrive as text before the call do not change detectors of calls.
 #[test]
 fn arguments_that_are_streamed_change_nothing() {
     for vector in vectors() {
@@ -120,7 +122,7 @@ fn arguments_that_are_streamed_change_nothing() {
     }
 }
 
-/// Law 5: a fresh guard is the reset, whatever the guard that it comes from has read.
+/// Law 5: a fresh guard does not depend on the history of the original.
 #[test]
 fn a_fresh_guard_remembers_nothing() {
     let all = vectors();
@@ -137,8 +139,8 @@ fn a_fresh_guard_remembers_nothing() {
     }
 }
 
-/// Law 4: results of no call, second results, ids that come again, calls without a result and broken arguments are no
-/// reason to panic, and a result of no call changes nothing.
+/// Law 4: results without a call, second results, repeated ids, calls without a result and broken arguments do not
+/// panic. A result without a call changes nothing.
 #[test]
 fn results_of_no_call_change_nothing() {
     let stray = json!({"type": "tool_result", "id": "nobody's", "content": "x", "error": true});

@@ -1,5 +1,4 @@
-//! Settings of guards on runs that can never fire, or fire always: refused with the reason, or marked where only some
-//! of their checks are dead. And what limits do that grow, and warnings.
+//! Tests settings of run detectors that can never fire, growing limits, and warnings.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
@@ -12,7 +11,7 @@ fn read(detector: &str, params: &str) -> Result<Settings, String> {
     Settings::parse(&toml).map_err(|e| e.to_string())
 }
 
-/// The parameters of the checks that are dead.
+/// Returns the parameters of the dead checks.
 fn dead(detector: &str, params: &str) -> Vec<&'static str> {
     let settings = read(detector, params).unwrap();
     let dead = settings.guard().members[0].dead_checks();
@@ -38,12 +37,12 @@ fn what_can_never_fire_or_fires_always_is_refused_with_the_reason() {
         let placed = ["2:", "4:", "5:"].iter().any(|line| said.starts_with(line));
         assert!(placed, "{said}");
     }
-    // A window that is always full of different ones is fine, and so is a limit that only asks.
+    // A window of distinct items is allowed, and so is a limit that only asks the user.
     assert!(read("call-novelty", "max_distinct = 9").is_ok());
     assert!(read("iterations", "grow = 1.5").is_ok());
 }
 
-/// Seed 003's own window of 10 beside its three other conditions.
+/// The window of 10 of seed 003, with its three other conditions.
 #[test]
 fn dead_checks_beside_living_ones_are_marked() {
     for (param, value) in [
@@ -62,7 +61,7 @@ fn dead_checks_beside_living_ones_are_marked() {
     assert!(dead("iterations", "grow = 1.5\nhard = 90").is_empty());
 }
 
-/// A run of turns with one call each, every one another; the first alarm.
+/// Returns the first alarm on a run of turns with one new call each.
 fn turns(detector: &str, params: &str, turns: usize) -> Option<Alarm> {
     let settings = read(detector, params).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
@@ -86,14 +85,14 @@ fn a_limit_that_grows_ends_where_it_is_hard_or_the_user_says_no() {
     let grows = |more: &str| ended("iterations", &format!("limit = 20\ngrow = 1.5\n{more}"));
     assert_eq!(grows("hard = 100"), Some(100));
     assert_eq!(grows(""), None, "it only asks");
-    // 20, 30, 45, 68 (67.5 to the even one), 102.
+    // 20, 30, 45, 68 (67.5 rounded to even), 102.
     assert_eq!(grows("cancel_after = 1"), Some(30));
     assert_eq!(grows("cancel_after = 3"), Some(68));
     assert_eq!(grows("cancel_after = 3\nhard = 50"), Some(50));
-    // 20 + 10, and so on.
+    // 20, 30, 40.
     let by = |more: &str| ended("iterations", &format!("limit = 20\ngrow_by = 10\n{more}"));
     assert_eq!(by("cancel_after = 2"), Some(40));
-    // A limit of 1 and a factor that rounds to it: one more each time.
+    // A limit of 1 with a factor that rounds to 1 grows by one.
     let one = ended("iterations", "limit = 1\ngrow = 1.1\ncancel_after = 5");
     assert_eq!(one, Some(6));
 }
@@ -105,10 +104,10 @@ fn warnings_come_before_the_stop() {
     let early = ended("iterations", &format!("{warns}warn_at = 0.61"));
     assert_eq!(early, Some(31));
     let calls = turns("iterations", &format!("{warns}unit = 'calls'"), 90);
-    // Before call 41 forty have been made.
+    // There are 40 calls before call 41.
     assert_eq!(calls.unwrap().calls.0, 41);
     assert_eq!(ended("loom", "tells = 'warning'"), Some(40));
-    // Two calls of one tool warn where three stop.
+    // Two calls of one tool warn, and three stop.
     let settings = read("loom", "tells = 'warning'").unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
     let call = call("search", "");
@@ -118,7 +117,7 @@ fn warnings_come_before_the_stop() {
     assert_eq!((told.kind, told.turns.0), (Kind::IdenticalCall, 2));
 }
 
-/// Slow twin of a limit that grows, by its definition, against the guard.
+/// Compares a growing limit with its definition.
 #[test]
 fn a_limit_that_grows_is_that_of_its_definition() {
     let slow = |limit: u64, grow: f64, by: u64, yes: u64, hard: u64| {
@@ -153,8 +152,8 @@ fn a_limit_that_grows_is_that_of_its_definition() {
     }
 }
 
-/// A run of one call a turn, each with what it gave and whether that was an error; what `loom` says, and after how many
-/// turns.
+/// Returns the check of the alarm of `loom`, and its turn, on a run with one call per turn, given the results and
+/// errors.
 fn loom(params: &str, steps: &[(&str, &str, bool)]) -> Option<(Kind, u64)> {
     let settings = read("loom", params).unwrap();
     let mut guard = Guard::new(settings.guard()).unwrap();
@@ -167,7 +166,7 @@ fn loom(params: &str, steps: &[(&str, &str, bool)]) -> Option<(Kind, u64)> {
     told.map(|alarm| (alarm.kind, alarm.turns.0))
 }
 
-/// Seed 003's four conditions at its defaults, and its custom monitor, whose window can never be met.
+/// The four conditions of seed 003 with its defaults, and its custom monitor, whose window can never be met.
 #[test]
 fn the_conditions_of_seed_003_alarm_where_it_says() {
     let numbers: Vec<String> = (0..60).map(|n| n.to_string()).collect();
@@ -187,7 +186,7 @@ fn the_conditions_of_seed_003_alarm_where_it_says() {
     assert_eq!(loom("", &again(5)), Some((Kind::Cycle, 10)));
 
     let failed = ("read", "no", true);
-    // Half is not more than half.
+    // Exactly half is no alarm.
     assert_eq!(loom("", &[steps[0], failed]), None);
     let mostly = [steps[0], failed, ("write", "no", true)];
     assert_eq!(loom("", &mostly), Some((Kind::ErrorRetry, 3)));
@@ -201,7 +200,7 @@ fn the_conditions_of_seed_003_alarm_where_it_says() {
     assert_eq!(half, Some((Kind::ErrorRetry, 2)));
 }
 
-/// What changed nothing is no parameter any more; a settings file of 0.1 names it.
+/// Settings files of 0.1 may name removed parameters.
 #[test]
 fn a_parameter_that_changed_nothing_is_read_once_more() {
     for detector in ["duplicate", "cycle", "iterations", "narration"] {

@@ -1,4 +1,4 @@
-//! Every guard on runs against its slow twin: on the vectors, which hold the twins themselves, and on drawn runs.
+//! Compares every run detector with its slow reference, on the vectors and on random runs.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use running::twin::slow;
 use running::{Expect, alarm, event, setting, vectors};
 use serde_json::{Map, Value as Json, json};
 
-/// The twins know nothing of what is taken as equal in results.
+/// Returns whether the reference supports a setting: it does not normalise results.
 #[test]
 fn the_twins_alarm_where_the_reference_does() {
     let mut held = 0;
@@ -45,7 +45,7 @@ const GUARDS: [&str; 11] = [
     "openhands",
 ];
 
-/// Each guard's parameters with values that short runs reach.
+/// Returns the parameters of each detector, with values that short runs can meet.
 fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
     let of = |values: &[i64]| values.iter().map(|n| json!(n)).collect::<Vec<_>>();
     let words = |words: &[&str]| words.iter().map(|w| json!(w)).collect::<Vec<_>>();
@@ -124,7 +124,7 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
 fn params(guard: &'static str) -> impl Strategy<Value = Map<String, Json>> {
     let one = |(name, values): (&'static str, Vec<Json>)| (Just(name), select(values));
     let own: Vec<_> = values(guard).into_iter().map(one).collect();
-    // Three of five leave nothing out.
+    // Three of five settings ignore no tool.
     let none = || json!([]);
     let allow = select(vec![
         none(),
@@ -152,7 +152,7 @@ const JOBS: [&str; 8] = [
     "job step-13",
 ];
 
-/// Turns of a run: few tools, arguments, results, texts and agents.
+/// Generates turns with few tools, arguments, results, texts and agents.
 fn run() -> impl Strategy<Value = Vec<Json>> {
     let call = (
         select(vec!["read", "bash", "wait"]),

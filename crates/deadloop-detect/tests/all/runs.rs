@@ -1,4 +1,4 @@
-//! The detectors of runs against vectors that a slow reference made, and against their laws.
+//! Compares run detectors with vectors of a slow reference, and tests their laws.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ fn every_vector_alarms_where_the_reference_does() {
     }
 }
 
-/// A run that is cut after the alarm's event gives the same alarm, and one cut before gives none.
+/// A run that is cut after the event of the alarm has the same alarm, and one cut before it has none.
 #[test]
 fn what_comes_later_changes_nothing() {
     for vector in vectors() {
@@ -41,7 +41,7 @@ fn what_comes_later_changes_nothing() {
     }
 }
 
-/// The onset is the second copy's call, and the sentence says what happened.
+/// The onset is the call of the second copy, and the message names the loop.
 #[test]
 fn an_alarm_of_a_run_counts_calls() {
     let (call, other) = (call("ls", "{}"), call("cat", "{}"));
@@ -60,7 +60,7 @@ fn an_alarm_of_a_run_counts_calls() {
     assert!(said.contains(same), "{said}");
 }
 
-/// A limit is no loop: its sentences say how much remains, or that it is used up.
+/// A limit is no loop. Its messages report the remaining steps, or that none remain.
 #[test]
 fn a_limit_says_what_remains_of_it() {
     let said = |more: &str| {
@@ -89,7 +89,7 @@ fn a_limit_says_what_remains_of_it() {
     assert!(line.starts_with("limit near: iterations"), "{line}");
 }
 
-/// An answer that begins as JSON is one value and nothing else, blanks aside.
+/// An answer that begins like JSON must be one value, aside from blanks.
 #[test]
 fn an_answer_of_json_ends_with_its_value() {
     let toml = "[[guard]]\ndetector = \"ending\"\n[guard.params]\nneed = [\"json\"]\n";
@@ -111,7 +111,7 @@ fn an_answer_of_json_ends_with_its_value() {
     }
 }
 
-/// Messages are in the language of the text that repeats, or in that of the settings.
+/// Messages are in the language of the repeated text, or in that of the settings.
 #[test]
 fn messages_are_in_english_and_in_chinese() {
     let alarm = |toml: &str, piece: &str| {
@@ -140,7 +140,7 @@ fn messages_are_in_english_and_in_chinese() {
     let wrong = format!("{periodic}[messages]\nlang = \"fr\"\n");
     let told = deadloop_detect::Settings::parse(&wrong).unwrap_err();
     assert!(told.to_string().starts_with("4:8: "), "{told}");
-    // Every kind, place and message has both languages.
+    // Every kind, channel and message has both languages.
     let kinds = deadloop_detect::Kind::ALL.map(|kind| kind.name());
     let texts = include_str!("../../src/guard/messages.txt").lines();
     let texts: Vec<Vec<&str>> = texts.map(|line| line.split('|').collect()).collect();
@@ -156,7 +156,7 @@ fn messages_are_in_english_and_in_chinese() {
     }
 }
 
-/// The arguments of each call are a text of their own, and positions go on over the run.
+/// The arguments of each call are a separate text, and positions continue over the run.
 #[test]
 fn a_text_detector_reads_the_arguments_of_each_call_anew() {
     let toml = "[[guard]]\ndetector = \"periodic\"\nchannel = \"arguments\"\n[guard.params]\nmin_chars = 40\nmin_single = 40\n";
@@ -164,7 +164,7 @@ fn a_text_detector_reads_the_arguments_of_each_call_anew() {
     let piece = "ab".repeat(15);
     let call = |arguments| call("write", arguments);
     let text = |piece| Event::Text(TextChannel::Arguments, piece);
-    // 30 chars in each of two calls are no 40 in a row.
+    // 30 chars in each of two calls are not 40 consecutive chars.
     let apart = [text(&piece), call(&piece), text(&piece), call(&piece)];
     assert_eq!(alarm(settings.guard(), apart), None);
     let events = [text(&piece), call(&piece), text(&piece), text(&piece)];
@@ -191,7 +191,7 @@ fn a_detector_is_asked_for_a_channel_that_it_reads() {
 }
 
 proptest! {
-    /// Renaming ids one to one changes nothing; neither does the order of keys, unless the raw text counts.
+    /// Neither names of ids nor the order of keys matter, unless the raw text is compared.
     #[test]
     fn ids_and_the_order_of_keys_do_not_matter(
         picks in prop::collection::vec((0..3_u8, 0..2_u8, any::<bool>()), 0..24),

@@ -1,4 +1,4 @@
-//! What a settings file may say, what it may not, and what an alarm says of the settings that decided.
+//! Tests valid and invalid settings files, and the thresholds of alarms.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use deadloop_detect::harness::DETECTORS;
@@ -19,7 +19,7 @@ fn alarm(settings: &str, text: &str) -> Alarm {
     pushed.into_alarm().expect("it alarms")
 }
 
-/// Name, value and measure of each threshold that an alarm tells of.
+/// Returns the name, the value and the measured number of each threshold of an alarm.
 fn told(alarm: &Alarm) -> Vec<(String, String, Value)> {
     let each = alarm.thresholds.iter();
     each.map(|m| (m.param.to_string(), m.value.to_string(), m.measured.clone()))
@@ -47,7 +47,7 @@ fn a_model_without_a_guard_is_no_override() {
     assert!(said.contains("enabled = false"), "{said}");
 }
 
-/// The checkpoints of the design document in tokens, 2.5 chars each, are those in chars; whatever counts something else stays.
+/// Checkpoints in tokens of 2.5 chars equal those in chars. Parameters in other units are unchanged.
 #[test]
 fn what_is_in_chars_may_be_written_in_tokens() {
     let of = |keys: &str, params: &str| {
@@ -68,7 +68,7 @@ fn what_is_in_chars_may_be_written_in_tokens() {
     assert_eq!(zero, "3:19: chars_per_token 0 is not from 0.1 to 100");
     let none = bad("chars_per_token = 4\n", "min_repeats = 5");
     assert!(none.contains("no parameter that stands here is in chars"));
-    // One position would be another: what comes of it is checked as anything else.
+    // Converted values are checked like others.
     assert!(bad("chars_per_token = 0.1\n", "checkpoints = [10000, 10001]").contains("checkpoints"));
     let rules = "[[guard]]\ndetector = \"periodic\"\nchars_per_token = 4\n[guard.params]\nmax_period = 100\n\
                  rules = [{ max_period = 50, min_copies = 5, min_chars = 180 }]\n";
@@ -172,12 +172,12 @@ fn an_alarm_in_a_code_fence_names_what_was_asked_there() {
     }
 }
 
-/// What stands between fences is what is left, and nothing more: no empty line where one was cut out.
+/// Skipped fences leave no empty lines.
 #[test]
 fn a_fence_that_is_skipped_leaves_no_line_behind() {
     let item = "- the same item, word for word\n";
     let fence = |n: usize| format!("```\nstep {n} of {}\n```\n", n * 7);
-    // Six lines, five matches: with an empty line for each fence there would be more.
+    // Six lines have five matches. Empty lines in place of the fences would add some.
     let text: String = (0..6).map(|n| item.to_owned() + &fence(n)).collect();
     let settings = |text: &str| {
         let at = format!("checkpoints = [1, {}]", text.chars().count());
@@ -190,14 +190,14 @@ fn a_fence_that_is_skipped_leaves_no_line_behind() {
     let mut six = Guard::new(six.guard()).unwrap();
     let told = six.push_text(TextChannel::Answer, &text).into_alarm();
     assert_eq!(told, None);
-    // Eight of them are enough, fences or none between them.
+    // Eight lines are enough, with or without fences between them.
     let enough: String = (0..8).map(|n| item.to_owned() + &fence(n)).collect();
     let alarm = alarm(&settings(&enough), &enough);
     let one = format!("{item}{}", fence(0)).chars().count();
     assert_eq!(alarm.period.count(), one as u64);
 }
 
-/// A level is what its members are scored as; a response that the detector has anyway is no other setting.
+/// Members are split by the level at which they are scored. A written default response does not change a setting.
 #[test]
 fn guards_are_told_apart_by_what_their_alarms_do() {
     let of =
@@ -220,7 +220,7 @@ fn guards_are_told_apart_by_what_their_alarms_do() {
     assert!(wrong.contains("did you mean \"warn\""), "{wrong}");
 }
 
-/// What refuses is told again and again and ends nothing; what warns is told once.
+/// A refusal is repeated and ends nothing. A warning is reported once.
 #[test]
 fn a_guard_refuses_warns_and_stops() {
     use deadloop_detect::PushResult;
@@ -236,8 +236,7 @@ fn a_guard_refuses_warns_and_stops() {
         let PushResult { decision, warnings } = guard.push(&call);
         let alarm = decision.alarm().map(|a| a.response.name());
         let also: Vec<_> = warnings.iter().map(|a| a.response.name()).collect();
-        // The guard that stops stands first, so nothing is asked of the one that refuses; and a guard that has stopped
-        // stays stopped.
+        // The stopping member is first, so the refusing one is not reached. A stopped guard stays stopped.
         let wanted = match n {
             4 | 5 => Some("refuse"),
             6.. => Some("stop"),
@@ -248,7 +247,7 @@ fn a_guard_refuses_warns_and_stops() {
     }
 }
 
-/// A guard of arguments waits for nothing where its twin reads the text that comes; alone it is blind without calls.
+/// A member of arguments is not blind if an equal member reads other text. Alone, it is blind without calls.
 #[test]
 fn a_guard_of_arguments_beside_one_of_text_is_not_blind() {
     use deadloop_detect::{Feed, Feeds};

@@ -1,5 +1,6 @@
-//! Shapes of runs that people reported, made up again: what `recommended-agents` says of each, and at which call. Where it
-//! leaves a loop, a preset that finds it stands beside.
+//! Tests `recommended-agents` on synthetic runs in the shape of reported ones.
+//!
+//! If it misses a loop, the test names a preset that finds it.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 
@@ -9,13 +10,13 @@ use deadloop_detect::{
     CutText, Event, Guard, Guards, RECOMMENDED_AGENTS, Setting, Settings, TextChannel,
 };
 
-/// A turn: what is said, and at most one call with its result.
+/// A turn: its text, and at most one call with its result.
 #[derive(Clone, Default)]
 struct Turn {
     said: String,
-    /// Tool, arguments, result, whether it is an error.
+    /// The tool, the arguments, the result, and whether it is an error.
     call: Option<(&'static str, String, String, bool)>,
-    /// A user speaks before it.
+    /// A user message before the turn.
     user: bool,
 }
 
@@ -39,20 +40,20 @@ fn say(text: impl Into<String>) -> Turn {
     }
 }
 
-/// A token as a server draws it: other digits each time.
+/// Returns a token as a server generates it, with other digits each time.
 fn drawn(n: u64) -> String {
     let token = 0x1a2b_3c4d_u64.wrapping_add(n.wrapping_mul(0x9e37_79b1));
     format!("{:08x}", token & 0xffff_ffff)
 }
 
-/// A response of a server: an id and a date around a body.
+/// Returns a response of a server: an id, a date and a body.
 fn response(n: u64, body: &str) -> String {
     let (request, id) = (drawn(2 * n + 1), drawn(2 * n));
     let date = format!("Mon, 30 Jun 2026 04:{:02}:{:02} GMT", n / 60 % 60, n % 60);
     format!(r#"{{"ref": "req-{request}/resp-{id}", "date": "{date}", "body": {body}}}"#)
 }
 
-/// The call and the turn at which it is stopped.
+/// Returns the call and the turn of the stop.
 fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
     for turn in turns {
         let user = turn.user.then_some(Event::User("and now this"));
@@ -71,7 +72,7 @@ fn stopped(mut guard: Guard, turns: &[Turn]) -> Option<(u64, u64)> {
     None
 }
 
-/// The call at which `recommended-agents` stops a run.
+/// Returns the call at which `recommended-agents` stops a run.
 fn recommended(turns: &[Turn]) -> Option<u64> {
     stopped(guard(RECOMMENDED_AGENTS), turns).map(|(calls, _)| calls)
 }
@@ -81,7 +82,7 @@ fn guard(settings: &str) -> Guard {
     guards.guard("m")
 }
 
-/// The turn after which a preset stops a run.
+/// Returns the turn after which a preset stops a run.
 fn preset(detector: &str, name: &str, turns: &[Turn]) -> Option<u64> {
     let setting = Setting {
         members: vec![common::preset(detector, name)],
@@ -124,7 +125,7 @@ fn a_poll_that_makes_progress_goes_on() {
         let poll = times(24, |n| call("execute", url, response(n, &body(n))));
         assert_eq!(recommended(&poll), None, "{}", body(3));
     }
-    // An id that does not change every time is a version, and another version is news.
+    // An id that changes only sometimes is a version, and another version is a new result.
     let tag = |n| format!("etag {}", drawn(n / 2));
     let versions = times(7, |n| call("execute", url, tag(n)));
     assert_eq!(recommended(&versions), None);
@@ -143,8 +144,8 @@ fn rings_between_which_ids_differ() {
             )
         });
         let at = recommended(&ring);
-        // With seven and eight different results among sixteen it goes on: max_distinct 8 would find them, at four
-        // times the false stops.
+        // Seven or eight different results among sixteen are no alarm. `max_distinct` 8 would find them, with four
+        // times the wrong alarms.
         match length {
             3..=6 => assert!(at.is_some_and(|at| at <= 16), "{length}: {at:?}"),
             _ => assert_eq!(at, None, "{length}"),
@@ -184,7 +185,7 @@ fn a_command_that_grows_by_a_copy_of_itself() {
     let passed = "all checks have passed, nothing to do";
     let quiet = times(30, |n| call("bash", grown(n), passed));
     assert_eq!(recommended(&quiet), Some(8));
-    // Where the output grows with it, each is new, and nothing here sees it.
+    // If the output grows as well, each result is new, and the loop is missed.
     let all = |n: u64| "all checks have passed\n".repeat(n as usize + 1);
     let growing = times(30, |n| call("bash", grown(n), all(n)));
     assert_eq!(recommended(&growing), None);
@@ -208,7 +209,7 @@ fn what_is_known_is_kept_across_a_compaction_and_dropped_at_a_user() {
         alarm.map(|alarm| alarm.calls.0)
     };
     assert_eq!(after(Event::System), Some(3));
-    // A message that stood before, word for word, is that of a program.
+    // A repeated message comes from a program.
     let said = Event::User("Go on, this is what came before.");
     assert_eq!(after(said), Some(4));
 }
@@ -221,13 +222,13 @@ fn results_that_say_nothing_count_from_the_tenth_on() {
         assert_eq!(recommended(&row(9)), None, "{tool}");
         assert_eq!(recommended(&row(12)), Some(10), "{tool}");
     }
-    // What answers a question says that nothing is there.
+    // An empty result answers a question.
     let none = ["", "<output>\n</output>", "No matches found", "[]"];
     for result in none.into_iter().chain(["not found"]) {
         let row = times(9, |_| call("grep", r#"{"q": "needle"}"#, result));
         assert_eq!(recommended(&row), Some(3), "{result}");
     }
-    // Beside an id and a date that have names it says as little.
+    // Named ids and dates add no information.
     let named = |n| {
         let date = format!("date: Mon, 30 Jun 2026 04:10:{:02} GMT", n + 10);
         let result = format!("ok\nrequest_id: req-{}\n{date}", drawn(n));
@@ -257,7 +258,7 @@ fn edits_in_a_row_and_answers_that_only_acknowledge() {
         let edits = times(40, |n| call("any", format!(r#"{{"n": {n}}}"#), done));
         assert_eq!(recommended(&edits), None, "{done}");
     }
-    // The same two edits, to and fro.
+    // Two edits that undo each other.
     let toggle = times(20, |n| {
         let edit = format!(r#"{{"old": "{}", "new": "{}"}}"#, n % 2, (n + 1) % 2);
         call("edit_file", edit, "The file a.py has been updated.")
@@ -271,7 +272,7 @@ fn a_poll_has_a_bound_of_its_own() {
     let poll = |count| times(count, |_| call("get_build_status", r#"{"id": 77}"#, body));
     assert_eq!(recommended(&poll(29)), None);
     assert_eq!(recommended(&poll(40)), Some(30));
-    // At the tenth the guard says so, once.
+    // The guard warns once, at the tenth call.
     let mut watching = guard(RECOMMENDED_AGENTS);
     let warned: Vec<u64> = (0..29)
         .flat_map(|_| {
@@ -313,7 +314,7 @@ fn what_makes_results_differ_for_nothing() {
         let run = times(30, |n| call("run_tests", "{}", result(n)));
         assert_eq!(recommended(&run), Some(3), "{}", result(3));
     }
-    // A number that counts the calls is told from progress by its length.
+    // A call counter is distinguished from progress by the length of the series.
     let counted: [fn(u64) -> String; 3] = [
         |n| format!("[1]<button>Search</button>\nCurrent step: {n}/20"),
         |n| format!("needs a name\n[loop notice: count={n}; failed {n} times]"),
@@ -328,7 +329,7 @@ fn what_makes_results_differ_for_nothing() {
     }
 }
 
-/// A program that speaks as the user says the same each time. A short status stands, and so does a poll.
+/// A program sends the same user message each time. Short answers and polls are no loop.
 #[test]
 fn the_same_answer_to_the_same_message() {
     let asked = |turn: Turn| {
@@ -373,7 +374,7 @@ fn one_error_with_other_numbers() {
     }
 }
 
-/// Waits and polls that bring nothing end at thirty, though a clock runs in them.
+/// Polls without a result are stopped at the thirtieth, even if they contain a time.
 #[test]
 fn waits_without_end() {
     let waits: [fn(u64) -> Turn; 3] = [
@@ -391,7 +392,7 @@ fn waits_without_end() {
     }
 }
 
-/// The hash of a result that was cut is no id: pages that begin alike and differ below are news.
+/// The hash of a cut result is no id: pages that begin alike and differ later are new results.
 #[test]
 fn results_that_differ_in_what_was_cut_are_news() {
     let clicks = |hash: fn(u64) -> String| {
@@ -418,7 +419,7 @@ fn results_that_differ_in_what_was_cut_are_news() {
     assert_eq!(clicks(|_| "c52ad11aacc86050".into()), Some(3));
 }
 
-/// Folding numbers switches no id off.
+/// Ids are recognised even if numbers are folded.
 #[test]
 fn numbers_that_are_folded_hide_no_id() {
     let folded = RECOMMENDED_AGENTS.replace(r#"["durations","#, r#"["numbers", "durations","#);
@@ -490,7 +491,7 @@ fn what_is_said_again_is_left_to_narration() {
     });
     assert_eq!(recommended(&read), None);
     assert_eq!(preset("narration", "weave-narration", &read), Some(3));
-    // The same after each summary, and to each message of a user. The messages are equal here, so it is stopped too.
+    // The same answer after each summary, and to each user message. The messages are equal, so the run is stopped.
     let again = times(8, |n| Turn {
         user: n > 0,
         ..say("Here is the plan again: 1. read the module, 2. change the parser.")
@@ -500,7 +501,7 @@ fn what_is_said_again_is_left_to_narration() {
         Some(4)
     );
     assert_eq!(preset("narration", "weave-narration", &again), Some(3));
-    // Only numbers move, and a word.
+    // Only numbers and a word change.
     let gates = times(8, |n| {
         let green = format!("{} are green, {} remain open here", n + 1, 9 - n);
         say(format!(
@@ -509,7 +510,7 @@ fn what_is_said_again_is_left_to_narration() {
     });
     let at = preset("narration", "senpi-repetitive-turns", &gates);
     assert_eq!(at, Some(3));
-    // One screen after the other, each with other pixels.
+    // Screens with different pixels.
     let shots = times(8, |n| Turn {
         said: "Starting".into(),
         ..call("screenshot", "{}", format!("{n} pixels differ"))

@@ -1,19 +1,18 @@
-//! Folds the arguments of calls that consist of copies of one text.
+//! Folds arguments of calls that consist of copies of one text.
 //!
-//! So a command that grows by copies of itself compares as equal.
+//! So a command is equal to the same command repeated several times.
 
 use serde_json::Value;
 
-/// The maximum number of chars between two copies (` && `).
-const BETWEEN: usize = 4;
+/// The maximum number of bytes between two copies (` && `).
+const MAX_GAP: usize = 4;
 /// The minimum number of bytes of a copy.
-const COPY: usize = 3;
+const MIN_COPY: usize = 3;
 
-/// Returns arguments in which each repeated text is folded to one copy. The copies must have the same signs between
-/// them.
+/// Replaces each text of the arguments that consists of copies by one copy.
 pub(super) fn fold_copies(canonical: &str) -> String {
     let Ok(mut value) = serde_json::from_str::<Value>(canonical) else {
-        return unit(canonical).unwrap_or(canonical).to_owned();
+        return repeated_unit(canonical).unwrap_or(canonical).to_owned();
     };
     if fold(&mut value) {
         value.to_string()
@@ -25,7 +24,7 @@ pub(super) fn fold_copies(canonical: &str) -> String {
 /// Folds the texts in a value. Returns whether one consisted of copies.
 fn fold(value: &mut Value) -> bool {
     match value {
-        Value::String(text) => match unit(text).map(str::to_owned) {
+        Value::String(text) => match repeated_unit(text).map(str::to_owned) {
             Some(one) => {
                 *text = one;
                 true
@@ -38,19 +37,19 @@ fn fold(value: &mut Value) -> bool {
     }
 }
 
-/// Returns the unit of a text that consists of two or more copies, with the same signs between them.
-fn unit(text: &str) -> Option<&str> {
+/// Returns the unit of a text that consists of two or more copies, with the same punctuation between them.
+fn repeated_unit(text: &str) -> Option<&str> {
     let period = period(text.as_bytes())?;
     let signs =
-        (1..=BETWEEN.min(period)).find(|signs| (text.len() + signs).is_multiple_of(period))?;
+        (1..=MAX_GAP.min(period)).find(|signs| (text.len() + signs).is_multiple_of(period))?;
     let unit = text.get(..period - signs)?;
     let between = text.get(period - signs..period)?;
     let is_sign = |c: char| !c.is_alphanumeric();
-    (unit.len() >= COPY && text.len() > period && between.chars().all(is_sign)).then_some(unit)
+    (unit.len() >= MIN_COPY && text.len() > period && between.chars().all(is_sign)).then_some(unit)
 }
 
-/// Returns the smallest period of a text, if it is shorter than the text. The period is computed from the borders of
-/// prefixes.
+/// Returns the smallest period of a text, in bytes, if it is shorter than the text. It is computed by the prefix
+/// function of Knuth, Morris and Pratt.
 fn period(text: &[u8]) -> Option<usize> {
     let mut borders = vec![0; text.len()];
     let mut length = 0;
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_copies_of_one_is_that_text() {
+    fn copies_of_a_text_are_folded_to_one() {
         let cases = [
             ("ls -l && ls -l && ls -l", "ls -l"),
             ("make; make", "make"),
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_stay() {
+    fn other_texts_are_unchanged() {
         for text in [
             "",
             "a",

@@ -1,11 +1,11 @@
-//! Harmless repetition: polls, batches, checks after changes, and retries.
+//! Finds harmless repetition: polls, batches, checks after changes, and retries.
 
 use deadloop_corpus::{Benign, Reason};
 
 use super::news::{CallNews, JudgedCall};
 use super::step::RunStep;
 
-/// Returns a stretch of calls.
+/// Returns a stretch of harmless calls, from `from` up to `to`.
 pub(super) fn stretch(reason: Reason, from: usize, to: usize) -> Benign {
     Benign {
         reason,
@@ -15,33 +15,33 @@ pub(super) fn stretch(reason: Reason, from: usize, to: usize) -> Benign {
 }
 
 /// The minimum number of calls of a batch.
-const BATCH: usize = 5;
-/// The minimum number of repetitions of a question.
-const TIMES: usize = 3;
+const MIN_BATCH: usize = 5;
+/// The minimum number of calls of a poll, and of repeated calls of a verification.
+const MIN_TIMES: usize = 3;
 
-/// Returns all harmless repetition, in no order.
-pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
-    let mut found = batches(steps, judged);
-    found.extend(rows(steps));
-    found.extend(polls(judged));
+/// Finds all harmless repetition. The result is not sorted.
+pub(super) fn find_benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
+    let mut found = find_batches(steps, judged);
+    found.extend(find_equal_calls(steps));
+    found.extend(find_polls(judged));
     found.extend(find_verification(judged));
     found
 }
 
-/// Finds batches: successive calls of one tool other than a shell. Each call after the first brought something new.
-fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
+/// Finds batches: consecutive calls of one tool that each returned something new. Calls of a shell are no batch.
+fn find_batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 0..=steps.len() {
-        let goes_on = at > from
+        let continues = at > from
             && at < steps.len()
             && steps[at].tool == steps[from].tool
             && !steps[at].shell
             && judged[at].news == CallNews::New;
-        if goes_on {
+        if continues {
             continue;
         }
-        if at - from >= BATCH {
+        if at - from >= MIN_BATCH {
             found.push(stretch(Reason::Batch, from, at));
         }
         from = at;
@@ -49,9 +49,8 @@ fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
     found
 }
 
-/// Finds rows of equal calls. A row with changing answers is a poll. A row of errors with a success at the end is a
-/// retry.
-fn rows(steps: &[RunStep]) -> Vec<Benign> {
+/// Finds rows of equal calls. If the results change, they are a poll. If all but the last fail, they are a retry.
+fn find_equal_calls(steps: &[RunStep]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 1..=steps.len() {
@@ -68,7 +67,7 @@ fn rows(steps: &[RunStep]) -> Vec<Benign> {
             .is_some_and(|last| !last.error && last.result.is_some());
         if row.len() > 1 && works && row[..row.len() - 1].iter().all(|step| step.error) {
             found.push(stretch(Reason::Retry, from, at));
-        } else if row.len() >= TIMES && 2 * changes >= row.len() - 1 {
+        } else if row.len() >= MIN_TIMES && 2 * changes >= row.len() - 1 {
             found.push(stretch(Reason::Poll, from, at));
         }
         from = at;
@@ -76,12 +75,12 @@ fn rows(steps: &[RunStep]) -> Vec<Benign> {
     found
 }
 
-/// Finds polls that say the same until they end.
-fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
+/// Finds polls whose result stays the same until they end.
+fn find_polls(judged: &[JudgedCall]) -> Vec<Benign> {
     let mut found = Vec::new();
     let mut from = 0;
     for row in judged.chunk_by(|a, b| a.news == b.news) {
-        if row[0].news == CallNews::Wait && row.len() >= TIMES {
+        if row[0].news == CallNews::Polled && row.len() >= MIN_TIMES {
             found.push(stretch(Reason::Poll, from, from + row.len()));
         }
         from += row.len();
@@ -89,11 +88,11 @@ fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
     found
 }
 
-/// Finds questions repeated after changes. Between them, every repeated answer must follow a change.
+/// Finds a verification: calls repeated with the same result after changes.
 fn find_verification(judged: &[JudgedCall]) -> Option<Benign> {
-    let again = |judged: &JudgedCall| judged.news == CallNews::Again;
-    let times = judged.iter().filter(|judged| again(judged)).count();
-    let first = judged.iter().find(|judged| again(judged))?.before?;
-    let last = judged.iter().rposition(again)?;
-    (times >= TIMES).then(|| stretch(Reason::Verify, first, last + 1))
+    let rechecked = |judged: &JudgedCall| judged.news == CallNews::Rechecked;
+    let times = judged.iter().filter(|judged| rechecked(judged)).count();
+    let first = judged.iter().find(|judged| rechecked(judged))?.before?;
+    let last = judged.iter().rposition(rechecked)?;
+    (times >= MIN_TIMES).then(|| stretch(Reason::Verify, first, last + 1))
 }

@@ -1,15 +1,15 @@
-//! Folds numbers that count the calls.
+//! Removes numbers from results that count the calls.
 
 use std::collections::HashMap;
 
 use super::step::{RunStep, hash};
 
 /// The minimum number of results in which a number counts the calls.
-const LEAST: usize = 5;
+const MIN_RESULTS: usize = 5;
 
-/// Removes from results the numbers that move by the same step of one at each call of a tool, or at each equal command
-/// of a shell: `attempt 7 of 20`, `rev 1403`. The results are equal in all else.
-pub(super) fn fold(steps: &mut [RunStep]) {
+/// Removes call counters from results: `attempt 7 of 20`, `rev 1403`. A call counter changes by one, in the same
+/// direction, at each call of a tool or each equal command of a shell. The results must be equal otherwise.
+pub(super) fn remove(steps: &mut [RunStep]) {
     let mut groups: HashMap<(u64, u64), Vec<usize>> = HashMap::new();
     for (at, step) in steps.iter().enumerate() {
         if !step.numbers.is_empty() {
@@ -19,18 +19,18 @@ pub(super) fn fold(steps: &mut [RunStep]) {
     }
     for group in groups.values() {
         let pairs = group.windows(2);
-        let moves: Vec<_> = pairs
-            .map(|two| moves(&steps[two[0]].numbers, &steps[two[1]].numbers))
+        let all: Vec<_> = pairs
+            .map(|two| changes(&steps[two[0]].numbers, &steps[two[1]].numbers))
             .collect();
         let mut from = 0;
-        for row in moves.chunk_by(|a, b| a == b) {
+        for row in all.chunk_by(|a, b| a == b) {
             let counted = &group[from..=from + row.len()];
             from += row.len();
-            let Some(moved) = row[0].as_ref().filter(|_| counted.len() >= LEAST) else {
+            let Some(change) = row[0].as_ref().filter(|_| counted.len() >= MIN_RESULTS) else {
                 continue;
             };
             for &at in counted {
-                let numbers = steps[at].numbers.iter().zip(moved);
+                let numbers = steps[at].numbers.iter().zip(change);
                 let still: Vec<u64> = numbers
                     .filter(|(_, by)| **by == 0)
                     .map(|(number, _)| *number)
@@ -41,8 +41,8 @@ pub(super) fn fold(steps: &mut [RunStep]) {
     }
 }
 
-/// Returns the steps of the numbers from one result to the next. `None` if none moves, or one moves by more than one.
-fn moves(before: &[u64], after: &[u64]) -> Option<Vec<i8>> {
+/// Returns the changes of the numbers from one result to the next: -1, 0 or 1. `None` if all are 0, or one is larger.
+fn changes(before: &[u64], after: &[u64]) -> Option<Vec<i8>> {
     let steps = before.iter().zip(after).map(|(a, b)| match b.abs_diff(*a) {
         0 => Some(0),
         1 => Some(if b > a { 1 } else { -1 }),

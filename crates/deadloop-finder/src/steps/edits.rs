@@ -1,4 +1,4 @@
-//! Finds edits that give a file contents that it had before.
+//! Finds edits that restore earlier contents of a file.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::step::{RunStep, hash};
 
-/// Names of the argument that holds a file.
-const FILES: [&str; 7] = [
+/// Names of the argument with the path of a file.
+const PATH_NAMES: [&str; 7] = [
     "path",
     "file_path",
     "filePath",
@@ -16,8 +16,8 @@ const FILES: [&str; 7] = [
     "filename",
     "target_file",
 ];
-/// Names of the arguments that hold a piece of a file before and after an edit.
-const PIECES: [(&str, &str); 6] = [
+/// Names of the arguments with the text before and after an edit.
+const PIECE_NAMES: [(&str, &str); 6] = [
     ("old", "new"),
     ("old_string", "new_string"),
     ("oldString", "newString"),
@@ -25,44 +25,45 @@ const PIECES: [(&str, &str); 6] = [
     ("old_text", "new_text"),
     ("search", "replace"),
 ];
-/// Names of the argument that holds all contents of a file.
-const WHOLE: [&str; 3] = ["content", "contents", "file_text"];
-/// Words in the names of tools that add to a file: equal texts are then no equal contents.
-const ADDING: [&str; 3] = ["append", "insert", "add"];
+/// Names of the argument with all contents of a file.
+const CONTENT_NAMES: [&str; 3] = ["content", "contents", "file_text"];
+/// Words in the names of tools that append to a file. Their argument is not all of the contents.
+const APPENDERS: [&str; 3] = ["append", "insert", "add"];
 
-/// A change of one file.
+/// An edit of one file.
 #[derive(Clone, Debug)]
 pub(super) struct FileEdit {
-    /// The hash of the file's name.
+    /// The hash of the path.
     file: u64,
     change: FileChange,
 }
 
+/// The change that an edit makes.
 #[derive(Clone, Debug)]
 enum FileChange {
-    /// The hash of all contents.
+    /// A replacement of all contents: their hash.
     Whole(u64),
-    /// The hashes of the lines that are replaced, before and after.
+    /// Replacements of lines: the hashes of the lines before and after.
     Pieces(Vec<(u64, u64)>),
     /// Any other change.
     Other,
 }
 
 impl FileEdit {
-    /// Returns the edit that the arguments of a writing tool describe. `tool` has the words of its name.
+    /// Parses an edit from the arguments of a writing tool. `tool` holds the words of its name.
     pub(super) fn parse(tool: &[String], arguments: &str) -> Option<Self> {
         let fields: Map<String, Value> = serde_json::from_str(arguments).ok()?;
         let text = |name: &&str| fields.get(*name).and_then(Value::as_str);
-        let file = hash(&FILES.iter().find_map(text)?);
+        let file = hash(&PATH_NAMES.iter().find_map(text)?);
         let many = fields.get("edits").and_then(Value::as_array);
         let many = many.into_iter().flatten().filter_map(Value::as_object);
-        let pieces: Vec<_> = many.chain([&fields]).filter_map(piece).collect();
-        // Some agents send every field, those without a use empty.
-        let whole = WHOLE
+        let pieces: Vec<_> = many.chain([&fields]).filter_map(replaced_lines).collect();
+        // Some agents send every field, and leave unused ones empty.
+        let whole = CONTENT_NAMES
             .iter()
             .find_map(text)
             .filter(|whole| !whole.is_empty());
-        let adds = tool.iter().any(|word| ADDING.contains(&word.as_str()));
+        let adds = tool.iter().any(|word| APPENDERS.contains(&word.as_str()));
         let change = match whole {
             _ if !pieces.is_empty() => FileChange::Pieces(pieces),
             Some(whole) if !adds => FileChange::Whole(hash(&whole)),
@@ -72,12 +73,12 @@ impl FileEdit {
     }
 }
 
-/// Returns the replaced lines, without those at both ends that stay. If nothing else is on one side, all lines count: a
-/// line that is removed in one place and added in another was moved.
-fn piece(fields: &Map<String, Value>) -> Option<(u64, u64)> {
+/// Returns the hashes of the replaced lines, before and after. Equal lines at both ends are ignored. If one side has no
+/// other lines, all lines count, so that a removal here and an addition elsewhere are compared as a move.
+fn replaced_lines(fields: &Map<String, Value>) -> Option<(u64, u64)> {
     let text = |name: &str| fields.get(name).and_then(Value::as_str);
-    let of = |(old, new): &(&str, &str)| Some((text(old)?, text(new)?));
-    let (old, new) = PIECES.iter().find_map(of)?;
+    let both = |(old, new): &(&str, &str)| Some((text(old)?, text(new)?));
+    let (old, new) = PIECE_NAMES.iter().find_map(both)?;
     if old.is_empty() || old == new {
         return None;
     }
@@ -94,9 +95,10 @@ fn piece(fields: &Map<String, Value>) -> Option<(u64, u64)> {
     Some((hash(&old), hash(&new)))
 }
 
-/// Marks the successful edits after which a file has contents that it had before.
+/// Marks the successful edits that restore earlier contents of a file.
 pub(super) fn mark_restored(steps: &mut [RunStep]) {
-    /// The net changes of a file, and the hashes of all its earlier contents. Successive changes of one place are one.
+    /// The net changes of a file, and the hashes of all its earlier states. Consecutive changes of the same lines are
+    /// merged.
     type History = (Vec<(u64, u64)>, HashSet<u64>);
     let mut files: HashMap<u64, History> = HashMap::new();
     for (at, step) in (1..).zip(steps) {

@@ -1,16 +1,16 @@
-//! The offline finder for runs: finds calls that brought nothing new.
+//! The offline finder for runs: finds calls without a new result.
 //!
-//! Unlike any guard, it reads the whole run, and so the future. It shares no rules or code with the detectors.
+//! Unlike a guard, it reads the whole run, and so the future. It shares no rules or code with the detectors.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | a run as calls with their results | `step` |
 //! | the kind of a result | `result_kind` |
-//! | commands that are copies of themselves | `argument_copies` |
-//! | numbers that count the calls | `counters` |
-//! | edits that undo edits | `edits` |
+//! | commands that consist of copies | `argument_copies` |
+//! | call counters in results | `counters` |
+//! | edits that restore a file | `edits` |
 //! | the news of each call | `news` |
-//! | stretches without news, and the class of a run | this file |
+//! | repetitive stretches, and the class of a run | this file |
 //! | the kind of loop of a stretch | `shape` |
 //! | harmless repetition | `benign` |
 //! | repeated texts of turns | `turns` |
@@ -30,12 +30,12 @@ mod step;
 mod turns;
 
 use news::{CallNews, JudgedCall, judge};
-use step::{RunStep, steps};
+use step::{RunStep, read_steps};
 
 /// A stretch of calls or turns that a label can name, counted from 0 over the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunSpan {
-    /// The class of the run, judged by this stretch alone.
+    /// The class of the run that this stretch alone gives.
     pub class: Class,
     /// The channel whose units are counted: `tools` or `turns`.
     pub channel: Channel,
@@ -43,11 +43,11 @@ pub struct RunSpan {
     pub kind: Kind,
     /// The first call of the first copy.
     pub start: u64,
-    /// The first call without news.
+    /// The first repeated call.
     pub onset: u64,
     /// The position after the last call. `None` if the stretch lasts to the end.
     pub end: Option<u64>,
-    /// The number of calls from one copy to the next, if copies are alike.
+    /// The number of calls from one copy to the next, if the calls have a period.
     pub period: Option<u64>,
     /// The confidence, from 0 to 1.
     pub confidence: f64,
@@ -55,13 +55,13 @@ pub struct RunSpan {
 
 impl RunSpan {
     /// Returns whether the stretches have a unit in common.
-    fn meets(&self, other: &Self) -> bool {
+    fn overlaps(&self, other: &Self) -> bool {
         let before = |a: &Self, b: &Self| a.end.is_some_and(|end| end <= b.onset);
         !before(self, other) && !before(other, self)
     }
 }
 
-/// The findings in a run.
+/// The repetition found in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunFindings {
     /// The class of the run.
@@ -70,41 +70,41 @@ pub struct RunFindings {
     pub confidence: f64,
     /// The channel whose units are counted: `tools`, or `turns` if the run has no calls.
     pub channel: Channel,
-    /// The stretches without news, in order.
+    /// The repetitive stretches, in order.
     pub spans: Vec<RunSpan>,
     /// The harmless repetition.
     pub benign: Vec<Benign>,
 }
 
-/// Examines the calls of a run, and the turns with repeated text. `None` if the transcript is not a run.
+/// Finds the loops of a run: repetitive calls, and turns with repeated text. `None` if the transcript is not a run.
 pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     let events = &transcript.events;
     let outside = |body: &Body| matches!(body, Body::Turn | Body::User(_) | Body::Handoff { .. });
-    let steps = steps(events);
+    let steps = read_steps(events);
     if steps.is_empty() && !events.iter().any(|event| outside(&event.body)) {
         return None;
     }
     let judged = judge(&steps);
     let cut = is_cut(transcript);
-    let mut benign = benign::benign(&steps, &judged);
-    let near = stretches(&judged, NEWS);
+    let mut benign = benign::find_benign(&steps, &judged);
+    let near = find_stretches(&judged, NEW_WEIGHT);
     let most = near.iter().map(|stretch| stretch.score).fold(0.0, f64::max);
-    let label = |stretch: &CallStretch| stretch.label(&steps, &judged, cut);
-    let mut spans: Vec<RunSpan> = near.iter().filter_map(label).collect();
-    // A stretch that goes on for long, with some news between, is one loop.
-    let wide = stretches(&judged, NEWS / 2.0).into_iter();
-    let wide = wide.filter(|wide| wide.to - wide.from >= WIDE && wide.score >= LONG);
-    for wide in wide.filter_map(|stretch| label(&stretch)) {
+    let to_span = |stretch: &CallStretch| stretch.to_span(&steps, &judged, cut);
+    let mut spans: Vec<RunSpan> = near.iter().filter_map(to_span).collect();
+    // A long loop may have some new results. It replaces the shorter stretches in it.
+    let wide = find_stretches(&judged, NEW_WEIGHT / 2.0).into_iter();
+    let wide = wide.filter(|wide| wide.to - wide.from >= MIN_WIDE && wide.score >= LOOP);
+    for wide in wide.filter_map(|stretch| to_span(&stretch)) {
         if !spans
             .iter()
-            .any(|span| span.class == Class::Loop && wide.meets(span))
+            .any(|span| span.class == Class::Loop && wide.overlaps(span))
         {
-            spans.retain(|span| !wide.meets(span));
+            spans.retain(|span| !wide.overlaps(span));
             spans.push(wide);
         }
     }
     spans.sort_by_key(|span| span.onset);
-    spans.extend(turns::monologues(events));
+    spans.extend(turns::find_repeated_turns(events));
     benign.sort_by_key(|benign| (benign.start, benign.end));
     let (class, confidence) = run_class(&spans, most);
     Some(RunFindings {
@@ -120,19 +120,19 @@ pub fn find_run(transcript: &Transcript) -> Option<RunFindings> {
     })
 }
 
-/// Returns the class of the run: the class of its worst stretch.
+/// Returns the class of the worst stretch, with its confidence.
 fn run_class(spans: &[RunSpan], most: f64) -> (Class, f64) {
     for class in [Class::Loop, Class::Unsure, Class::Transient] {
-        let of = spans.iter().filter(|span| span.class == class);
-        if let Some(confidence) = of.map(|span| span.confidence).reduce(f64::max) {
+        let matching = spans.iter().filter(|span| span.class == class);
+        if let Some(confidence) = matching.map(|span| span.confidence).reduce(f64::max) {
             return (class, confidence);
         }
     }
-    // A score that is nearly high enough lowers the confidence.
-    (Class::Clean, 1.0 - 0.4 * (most / LEFT).min(1.0))
+    // The confidence is lower if a score is nearly high enough.
+    (Class::Clean, 1.0 - 0.4 * (most / TRANSIENT).min(1.0))
 }
 
-/// Returns whether the run was ended by a limit, and not by itself.
+/// Returns whether a limit ended the run.
 fn is_cut(transcript: &Transcript) -> bool {
     let named = transcript.finish_reason().is_some_and(|reason| {
         let reason = reason.to_lowercase();
@@ -155,7 +155,7 @@ fn is_cut(transcript: &Transcript) -> bool {
     named || count("max_turns").is_some_and(|most| turns() >= most)
 }
 
-/// A stretch of calls with the highest possible score for going in circles.
+/// A stretch of calls whose score cannot be raised by extending or cutting it.
 #[derive(Clone, Copy, Debug)]
 struct CallStretch {
     from: usize,
@@ -165,25 +165,25 @@ struct CallStretch {
     after: usize,
 }
 
-/// The weight of a call with news. In a long stretch it is half of it.
-const NEWS: f64 = -1.5;
+/// The weight of a call with a new result. In long stretches it is halved.
+const NEW_WEIGHT: f64 = -1.5;
 /// The minimum number of calls of a long stretch.
-const WIDE: usize = 20;
-/// The minimum score of a stretch after which the run made progress again.
-const LEFT: f64 = 1.9;
-/// The minimum score of a loop in which a limit cut the run.
-const CUT: f64 = 2.3;
-/// The minimum score of a loop at the end of a run with at most two different calls.
-const NARROW: f64 = 5.0;
-/// The minimum score of a loop in any other place.
-const LONG: f64 = 7.0;
-/// The minimum score of an unsure stretch at a limit.
-const SHORT: f64 = 1.9;
-/// The number of calls at a limit that are ignored: the last call alone does not show progress.
-const LAST: usize = 1;
+const MIN_WIDE: usize = 20;
+/// The minimum score of a transient stretch.
+const TRANSIENT: f64 = 1.9;
+/// The minimum score of a loop that a limit cut.
+const CUT_LOOP: f64 = 2.3;
+/// The minimum score of a loop of at most two different calls at the end of a run.
+const NARROW_LOOP: f64 = 5.0;
+/// The minimum score of any other loop.
+const LOOP: f64 = 7.0;
+/// The minimum score of an unsure stretch that a limit cut.
+const UNSURE: f64 = 1.9;
+/// The number of calls before a limit that are ignored: one call is no progress.
+const IGNORED_CALLS: usize = 1;
 
-/// Returns the disjoint stretches with the highest sums of weights, with the weight of a call with news.
-fn stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
+/// Finds the disjoint stretches with the highest sums of weights. `new` is the weight of a call with a new result.
+fn find_stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
     let mut found = Vec::new();
     let mut open: Option<CallStretch> = None;
     let mut score = 0.0;
@@ -216,7 +216,7 @@ fn stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
     let open = judged
         .iter()
         .rev()
-        .take_while(|judged| judged.news == CallNews::Open);
+        .take_while(|judged| judged.news == CallNews::Unanswered);
     let calls = judged.len() - open.count();
     for stretch in &mut found {
         stretch.after = calls.saturating_sub(stretch.to);
@@ -225,32 +225,35 @@ fn stretches(judged: &[JudgedCall], new: f64) -> Vec<CallStretch> {
 }
 
 impl CallStretch {
-    fn label(&self, steps: &[RunStep], judged: &[JudgedCall], cut: bool) -> Option<RunSpan> {
-        let narrow = shape::distinct(&steps[self.from..self.to]) <= 2;
-        let limited = cut && self.after <= LAST;
+    /// Returns the span of the stretch. `None` if the score is too low.
+    fn to_span(self, steps: &[RunStep], judged: &[JudgedCall], cut: bool) -> Option<RunSpan> {
+        let narrow = shape::count_distinct(&steps[self.from..self.to]) <= 2;
+        let limited = cut && self.after <= IGNORED_CALLS;
         let (class, least) = match self.score {
-            score if limited && score >= CUT => (Class::Loop, CUT),
-            score if self.after == 0 && narrow && score >= NARROW => (Class::Loop, NARROW),
-            score if score >= LONG => (Class::Loop, LONG),
-            score if limited && score >= SHORT => (Class::Unsure, SHORT),
-            score if score >= LEFT => (Class::Transient, LEFT),
+            score if limited && score >= CUT_LOOP => (Class::Loop, CUT_LOOP),
+            score if self.after == 0 && narrow && score >= NARROW_LOOP => {
+                (Class::Loop, NARROW_LOOP)
+            }
+            score if score >= LOOP => (Class::Loop, LOOP),
+            score if limited && score >= UNSURE => (Class::Unsure, UNSURE),
+            score if score >= TRANSIENT => (Class::Transient, TRANSIENT),
             _ => return None,
         };
         let start = judged[self.from].before.unwrap_or(self.from);
-        let (kind, period) = shape::kind(steps, (start, self.from, self.to));
-        let above = self.score - least;
-        let goes_on = self.after == 0 && class != Class::Transient;
+        let (kind, period) = shape::loop_kind(steps, (start, self.from, self.to));
+        let margin = self.score - least;
+        let lasts = self.after == 0 && class != Class::Transient;
         Some(RunSpan {
             class,
             channel: Channel::Tools,
             kind,
             start: start as u64,
             onset: self.from as u64,
-            end: (!goes_on).then_some(self.to as u64),
+            end: (!lasts).then_some(self.to as u64),
             period: period.map(|period| period as u64),
             confidence: match class {
                 Class::Unsure => 0.5,
-                _ => 1.0 - 0.45 * (-above / 2.0).exp(),
+                _ => 1.0 - 0.45 * (-margin / 2.0).exp(),
             },
         })
     }

@@ -1,140 +1,138 @@
-//! [`CallNews`]: whether a call brought anything new.
+//! [`CallNews`]: the novelty of each call's result.
 
 use std::collections::{HashMap, HashSet};
 
 use super::result_kind::ResultKind;
 use super::step::RunStep;
 
-/// The kinds of news that a call can bring.
+/// The novelty of a call's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallNews {
-    /// A new result, a change of the world, or an answer to a new question.
+    /// A new result, or a change of the environment.
     New,
-    /// A repeated question with the same answer, or an edit after which a file has earlier contents.
-    Old,
-    /// A repeated question with the same answer, after something was changed.
-    Again,
-    /// A known answer to the same command in other words, or a known error.
+    /// A repeated call with the same result, or an edit that restores a file.
+    Repeated,
+    /// A repeated call with the same result, after a change of the environment.
+    Rechecked,
+    /// A known result of the tool, if the call was repeated, failed, or was a command of a shell.
     Reworded,
-    /// A window over a known object, all of whose lines were read before. An agent may read some lines again. Also a
-    /// known answer to a question that differs from its own in numbers alone.
-    Seen,
-    /// The answer of a poll that ended, or that did not last long.
-    Wait,
-    /// A confirmation without content: a scroll, a key.
-    Silent,
-    /// A call without a result.
-    Open,
+    /// Lines of an object that were all read before. Also a known result of a call that differs only in numbers.
+    Reread,
+    /// A result of a poll that ended, or was short.
+    Polled,
+    /// A confirmation without content, as after a scroll or a key.
+    Confirmed,
+    /// No result.
+    Unanswered,
 }
 
 impl CallNews {
-    /// Returns the weight for going in circles, with the weight of news, which is negative.
+    /// Returns the weight of the call in the score of a stretch. `new` is the weight of a new result, and negative.
     pub(super) fn weight(self, new: f64) -> f64 {
         match self {
             Self::New => new,
-            Self::Old => 1.0,
-            Self::Again | Self::Seen => 0.34,
+            Self::Repeated => 1.0,
+            Self::Rechecked | Self::Reread => 0.34,
             Self::Reworded => 0.6,
-            Self::Silent | Self::Wait | Self::Open => 0.0,
+            Self::Confirmed | Self::Polled | Self::Unanswered => 0.0,
         }
     }
 }
 
-/// A call with its news.
+/// The novelty of one call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JudgedCall {
     pub(super) news: CallNews,
-    /// The last earlier call with the same result, if there is one.
+    /// The index of the last earlier call with the same result.
     pub(super) before: Option<usize>,
 }
 
-/// An earlier call with the same question or answer.
+/// An earlier call.
 #[derive(Clone, Copy)]
 struct EarlierCall {
     at: usize,
-    /// The number of changes of the world before the call.
+    /// The number of changes of the environment up to the call.
     changes: usize,
 }
 
-/// The lines of one object that were read in windows.
+/// The lines of one object that were read so far, in parts.
 #[derive(Default)]
 struct WindowLines {
     lines: HashSet<u64>,
-    heard: Option<EarlierCall>,
+    earlier: Option<EarlierCall>,
 }
 
 impl WindowLines {
-    /// Adds lines that were just read. Returns the call that read them before, if all of them were known.
+    /// Adds lines that call `now` read. Returns the last call that read the object, if all lines were known.
     fn read(&mut self, lines: &[u64], now: EarlierCall) -> Option<EarlierCall> {
         let known = !lines.is_empty() && lines.iter().all(|line| self.lines.contains(line));
         self.lines.extend(lines);
-        self.heard.replace(now).filter(|_| known)
+        self.earlier.replace(now).filter(|_| known)
     }
 }
 
-/// Judges the calls of a run, in order.
+/// Returns the novelty of each call of a run.
 pub(super) fn judge(steps: &[RunStep]) -> Vec<JudgedCall> {
-    // The keys are question and answer, tool and answer, question, and question without its numbers.
+    // The keys are call and result, tool and result, call, form of the call, and form and result.
     let mut pairs: HashMap<(u64, u64), EarlierCall> = HashMap::new();
     let mut answers: HashMap<(u64, u64), EarlierCall> = HashMap::new();
-    let mut asked: HashMap<u64, EarlierCall> = HashMap::new();
+    let mut calls: HashMap<u64, EarlierCall> = HashMap::new();
     let mut windows: HashMap<u64, WindowLines> = HashMap::new();
     let mut forms: HashSet<(u64, u64)> = HashSet::new();
-    let often = futile_pairs(steps);
-    let polls = polls(steps);
+    let futile = futile_pairs(steps);
+    let polls = find_polls(steps);
     let mut changes = 0;
     let mut judged = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
         let now = EarlierCall { at, changes };
         let Some(result) = step.result else {
             judged.push(JudgedCall {
-                news: CallNews::Open,
-                before: asked.get(&step.call).map(|heard| heard.at),
+                news: CallNews::Unanswered,
+                before: calls.get(&step.call).map(|earlier| earlier.at),
             });
-            asked.insert(step.call, now);
+            calls.insert(step.call, now);
             continue;
         };
         let pair = pairs.get(&(step.call, result)).copied();
         let answer = answers.get(&(step.tool, result)).copied();
         let window = windows.entry(step.form).or_default().read(&step.lines, now);
-        let known = asked.contains_key(&step.call);
-        let just = pair.is_some_and(|heard| at - heard.at <= RECENT);
-        let changed = step.writes && !step.error && !just && !step.restores;
+        let known = calls.contains_key(&step.call);
+        let recent = pair.is_some_and(|earlier| at - earlier.at <= RECENT);
+        let changed = step.writes && !step.error && !recent && !step.restores;
         let refused = step.error || matches!(step.kind, ResultKind::Refusal | ResultKind::Waiting);
-        let like =
+        let same_form =
             step.kind == ResultKind::News && !step.brief && forms.contains(&(step.form, result));
         let news = match (pair, answer) {
-            _ if step.told || changed => CallNews::New,
-            _ if polls[at] => CallNews::Wait,
-            _ if step.restores => CallNews::Old,
-            (Some(_), _) if step.silent && !often.contains(&(step.call, result)) => {
-                CallNews::Silent
+            _ if step.follows_user || changed => CallNews::New,
+            _ if polls[at] => CallNews::Polled,
+            _ if step.restores => CallNews::Repeated,
+            (Some(_), _) if step.silent && !futile.contains(&(step.call, result)) => {
+                CallNews::Confirmed
             }
-            (Some(heard), _) if heard.changes < changes => CallNews::Again,
-            (Some(_), _) => CallNews::Old,
-            // An empty answer to a new question is an answer.
+            (Some(earlier), _) if earlier.changes < changes => CallNews::Rechecked,
+            (Some(_), _) => CallNews::Repeated,
+            // An empty result of a new call is information.
             _ if step.kind == ResultKind::Nothing && !known => CallNews::New,
             (None, Some(_)) if step.shell || known || refused => CallNews::Reworded,
-            _ if !known && (window.is_some() || like) => CallNews::Seen,
+            _ if !known && (window.is_some() || same_form) => CallNews::Reread,
             _ => CallNews::New,
         };
         changes += usize::from(changed || step.restores);
         judged.push(JudgedCall {
             news,
-            before: pair.or(answer).or(window).map(|heard| heard.at),
+            before: pair.or(answer).or(window).map(|earlier| earlier.at),
         });
-        let heard = EarlierCall { at, changes };
-        pairs.insert((step.call, result), heard);
-        answers.insert((step.tool, result), heard);
+        let earlier = EarlierCall { at, changes };
+        pairs.insert((step.call, result), earlier);
+        answers.insert((step.tool, result), earlier);
         forms.insert((step.form, result));
-        asked.insert(step.call, heard);
+        calls.insert(step.call, earlier);
     }
     judged
 }
 
-/// Returns, for each call, whether it polled harmlessly: the question got another answer later, or the tool did not give
-/// this one often.
-fn polls(steps: &[RunStep]) -> Vec<bool> {
+/// Returns for each call whether it is a harmless poll: its wait ended later, or its result is not frequent.
+fn find_polls(steps: &[RunStep]) -> Vec<bool> {
     let question = |step: &RunStep| if step.sleeps { step.tool } else { step.form };
     let answered = || {
         steps
@@ -153,7 +151,7 @@ fn polls(steps: &[RunStep]) -> Vec<bool> {
     let few = |step: &RunStep| {
         times
             .get(&(step.tool, step.result))
-            .is_none_or(|times| *times < POLLS)
+            .is_none_or(|times| *times < MANY_POLLS)
     };
     let calls = steps.iter().enumerate();
     calls
@@ -161,7 +159,7 @@ fn polls(steps: &[RunStep]) -> Vec<bool> {
         .collect()
 }
 
-/// Returns the pairs of a question and an answer without content that are frequent enough to count as futile.
+/// Returns the pairs of a call and a result without content that are frequent enough to count as repetition.
 fn futile_pairs(steps: &[RunStep]) -> HashSet<(u64, u64)> {
     let mut times: HashMap<(u64, u64), usize> = HashMap::new();
     for step in steps {
@@ -169,13 +167,13 @@ fn futile_pairs(steps: &[RunStep]) -> HashSet<(u64, u64)> {
             *times.entry((step.call, result)).or_default() += 1;
         }
     }
-    let pairs = times.into_iter().filter(|(_, times)| *times >= OFTEN);
+    let pairs = times.into_iter().filter(|(_, times)| *times >= FUTILE);
     pairs.map(|(pair, _)| pair).collect()
 }
 
-/// The minimum number of repetitions at which a result without content counts like any other.
-const OFTEN: usize = 10;
-/// The minimum number of equal answers to polls that do not end at which they count like any other.
-const POLLS: usize = 30;
-/// The number of calls within which a repeated writing call is not a new change.
+/// The number of repetitions from which a result without content counts like any other.
+const FUTILE: usize = 10;
+/// The number of equal results from which an endless poll counts like any other call.
+const MANY_POLLS: usize = 30;
+/// The number of calls within which a repeated writing call is no new change.
 const RECENT: usize = 10;

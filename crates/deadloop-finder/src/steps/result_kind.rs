@@ -1,4 +1,4 @@
-//! [`ResultKind`]: the kind of a result, by its words.
+//! [`ResultKind`]: the kind of a result, judged by its words.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,11 +8,11 @@ use regex::Regex;
 /// The kinds of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResultKind {
-    /// Any other result.
+    /// Content: any result of no other kind.
     News,
-    /// The requested action is done.
+    /// A report of success.
     Done,
-    /// Something has not ended yet.
+    /// A report of unfinished work.
     Waiting,
     /// An empty result.
     Nothing,
@@ -20,49 +20,49 @@ pub(super) enum ResultKind {
     Refusal,
 }
 
-/// The maximum number of chars of a tool's sentence. In a longer result only an error at its beginning counts.
-const SENTENCE: usize = 400;
+/// The maximum length of a report, in chars. In a longer result, only an error at its beginning is recognised.
+const MAX_REPORT: usize = 400;
 
 impl ResultKind {
     /// Classifies a result. `error` is the error flag of the call.
     pub(super) fn classify(content: &str, error: bool) -> Self {
         let text = content.trim();
-        let cut = text.char_indices().nth(SENTENCE).map(|(at, _)| at);
+        let cut = text.char_indices().nth(MAX_REPORT).map(|(at, _)| at);
         let short = cut.is_none();
-        if short && has("nothing", text) {
+        if short && has_any("nothing", text) {
             Self::Nothing
         } else if short && reports_waiting(text) {
             Self::Waiting
-        } else if error || has("refusal", &text[..cut.unwrap_or(text.len())]) {
+        } else if error || has_any("refusal", &text[..cut.unwrap_or(text.len())]) {
             Self::Refusal
-        } else if short && has("done", text) && !has("failed", text) {
+        } else if short && has_any("done", text) && !has_any("failed", text) {
             Self::Done
         } else {
             Self::News
         }
     }
 
-    /// Returns whether the result is one sentence of the tool, whose numbers are details.
-    pub(super) fn is_sentence(self, content: &str) -> bool {
-        let short = content.trim().chars().nth(SENTENCE).is_none();
+    /// Returns whether the result is a short report, in which numbers carry no information.
+    pub(super) fn is_report(self, content: &str) -> bool {
+        let short = content.trim().chars().nth(MAX_REPORT).is_none();
         short && matches!(self, Self::Refusal | Self::Waiting)
     }
 }
 
-/// Returns whether the text has a word of the list `name`.
-pub(super) fn has(name: &str, text: &str) -> bool {
+/// Returns whether a pattern of the list `name` matches the text.
+pub(super) fn has_any(name: &str, text: &str) -> bool {
     WORDS.get(name).is_some_and(|words| words.is_match(text))
 }
 
-/// Returns whether a sentence or an object reports unfinished work. Tables are data.
+/// Returns whether a line or a JSON value reports unfinished work. Tables are data.
 fn reports_waiting(text: &str) -> bool {
     if text.contains('\n') && !text.starts_with(['{', '[']) {
         return false;
     }
     let unset = WORDS.get("unset");
     let set = unset.map(|words| words.replace_all(text, ""));
-    let waits = has("waiting", &set.unwrap_or_default());
-    has("yet", text) || waits && !has("ended", text) && !has("refusal", text)
+    let waits = has_any("waiting", &set.unwrap_or_default());
+    has_any("yet", text) || waits && !has_any("ended", text) && !has_any("refusal", text)
 }
 
 /// The lists of `result_kind.toml`, each as one pattern.

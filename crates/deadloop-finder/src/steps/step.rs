@@ -1,8 +1,8 @@
-//! [`RunStep`]: the calls of a run with their results, in comparable forms.
+//! [`RunStep`]: a call and its result, as comparable hashes.
 //!
-//! Parts that depend only on the clock or the machine are removed from results: dates, durations, addresses, ids and
-//! temporary paths, and numbers that count the calls. Dates and ids are also removed from arguments, since a response
-//! that is read again under a new id is an old response.
+//! Parts that depend only on the clock or the machine are removed from results: dates, durations, addresses, ids,
+//! temporary paths and call counters. Ids are also removed from arguments, so that reading the same response under a
+//! new id is a repetition.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,7 +13,7 @@ use regex::Regex;
 use serde_json::Value;
 
 use super::edits::{FileEdit, mark_restored};
-use super::result_kind::{ResultKind, has};
+use super::result_kind::{ResultKind, has_any};
 use super::{argument_copies, counters};
 use deadloop_corpus::{Body, RecordedEvent};
 
@@ -24,11 +24,11 @@ pub(super) struct RunStep {
     pub(super) call: u64,
     /// The hash of the tool.
     pub(super) tool: u64,
-    /// The hash of the result. `None` if there was none.
+    /// The hash of the result. `None` without a result.
     pub(super) result: Option<u64>,
     /// The kind of the result.
     pub(super) kind: ResultKind,
-    /// Whether the result is at most a few words.
+    /// Whether the result has at most a few words.
     pub(super) brief: bool,
     /// The hash of the result with all numbers folded.
     pub(super) shape: u64,
@@ -36,60 +36,60 @@ pub(super) struct RunStep {
     pub(super) numbers: Vec<u64>,
     /// Whether the result of a tool with typed arguments only confirms the call.
     pub(super) silent: bool,
-    /// The hash of tool and arguments with all numbers folded. It is equal for all windows over one object.
+    /// The hash of tool and arguments with all numbers folded. It is equal for all calls that read parts of one object.
     pub(super) form: u64,
-    /// The hashes of the result's lines, if there are enough for a window over an object.
+    /// The hashes of the lines of the result. Empty if there are few.
     pub(super) lines: Vec<u64>,
     /// Whether the call failed.
     pub(super) error: bool,
-    /// Whether the tool takes a command as text. Different words may then have the same meaning.
+    /// Whether the tool takes a command as text. Different commands may then have the same meaning.
     pub(super) shell: bool,
-    /// Whether the call changes the world, judged by its name and arguments.
+    /// Whether the call changes the environment, judged by its name and arguments.
     pub(super) writes: bool,
-    /// The change of a file that the call describes.
+    /// The edit of a file that the call describes.
     pub(super) edit: Option<FileEdit>,
-    /// Whether a file has contents after the call that it had before.
+    /// Whether the call restores earlier contents of a file.
     pub(super) restores: bool,
-    /// Whether the call waits, or asks for a state.
+    /// Whether the tool waits or queries a status, judged by its name.
     pub(super) waits: bool,
     /// Whether the call is a command that sleeps.
     pub(super) sleeps: bool,
-    /// Whether a user wrote something new since the call before.
-    pub(super) told: bool,
+    /// Whether the user sent a new message since the call before.
+    pub(super) follows_user: bool,
 }
 
 impl RunStep {
-    /// Returns whether the call brought only that something has not ended yet.
+    /// Returns whether the result only reports that something has not ended yet.
     pub(super) fn polls(&self) -> bool {
         let nothing = self.kind == ResultKind::Nothing && (self.waits || self.sleeps);
         self.kind == ResultKind::Waiting || nothing
     }
 
-    /// Returns whether the call has a result that is no refusal.
+    /// Returns whether the call has a result that reports no failure.
     pub(super) fn succeeded(&self) -> bool {
         self.result.is_some() && !self.error && self.kind != ResultKind::Refusal
     }
 }
 
-/// Returns the calls of a run, in order. A result belongs to the call with its id, or without an id to the oldest
-/// open one.
-pub(super) fn steps(events: &[RecordedEvent]) -> Vec<RunStep> {
+/// Returns the calls of a run, in order. A result belongs to the call with its id. A result without an id belongs to
+/// the oldest open call without one.
+pub(super) fn read_steps(events: &[RecordedEvent]) -> Vec<RunStep> {
     let mut steps: Vec<RunStep> = Vec::new();
     let mut named: HashMap<&str, usize> = HashMap::new();
     let mut nameless: VecDeque<usize> = VecDeque::new();
-    let mut told = false;
-    // A hook or a timer repeats its message.
+    let mut new_message = false;
+    // Hooks and timers repeat their messages.
     let mut messages: HashSet<&str> = HashSet::new();
     for event in events {
         match &event.body {
-            Body::User(text) => told |= messages.insert(text.trim()),
+            Body::User(text) => new_message |= messages.insert(text.trim()),
             Body::ToolCall {
                 id,
                 name,
                 arguments,
             } => {
-                let mut step = step(name, arguments);
-                step.told = std::mem::take(&mut told) && !steps.is_empty();
+                let mut step = open_step(name, arguments);
+                step.follows_user = std::mem::take(&mut new_message) && !steps.is_empty();
                 match id {
                     Some(id) => drop(named.insert(id, steps.len())),
                     None => nameless.push_back(steps.len()),
@@ -105,30 +105,30 @@ pub(super) fn steps(events: &[RecordedEvent]) -> Vec<RunStep> {
                     continue;
                 };
                 let cut = event.rest.get("sha256").and_then(Value::as_str);
-                enter_result(step, content, *error == Some(true), cut);
+                set_result(step, content, *error == Some(true), cut);
             }
             _ => {}
         }
     }
-    counters::fold(&mut steps);
+    counters::remove(&mut steps);
     mark_restored(&mut steps);
     steps
 }
 
-/// Enters the result of a call. `cut` is the hash of the whole result if `content` is a part of it.
-fn enter_result(step: &mut RunStep, content: &str, error: bool, cut: Option<&str>) {
+/// Sets the result of a call. If `content` was cut, `cut` is the hash of the whole result.
+fn set_result(step: &mut RunStep, content: &str, error: bool, cut: Option<&str>) {
     step.error = error;
     step.kind = match ResultKind::classify(content, error) {
-        // To a command, `[]` is an answer like any other.
+        // A command may print `[]` as its content.
         ResultKind::Nothing if step.shell && !content.trim().is_empty() => ResultKind::News,
         kind => kind,
     };
-    step.brief = content.trim().chars().nth(SILENT).is_none();
+    step.brief = content.trim().chars().nth(MAX_SILENT).is_none();
     let text = stable_text(content);
     let form = without_numbers(&text);
     step.shape = hash(&(&form, cut));
     step.numbers = numbers(&text);
-    let detailed = step.shell || cut.is_some() || !step.kind.is_sentence(content);
+    let detailed = step.shell || cut.is_some() || !step.kind.is_report(content);
     step.result = Some(hash(&(if detailed { &text } else { &form }, cut)));
     step.silent = !step.shell && !step.waits && !error && cut.is_none() && is_silent(content);
     step.lines = if cut.is_none() {
@@ -138,20 +138,21 @@ fn enter_result(step: &mut RunStep, content: &str, error: bool, cut: Option<&str
     };
 }
 
-fn step(name: &str, arguments: &Value) -> RunStep {
+/// Returns a call that has no result yet.
+fn open_step(name: &str, arguments: &Value) -> RunStep {
     let arguments = Arguments::Json(arguments);
     let tool = name.to_lowercase();
     let shell = SHELLS.contains(&tool.as_str());
     let text = arguments.text();
     let words = words(&tool);
     let writes = if shell {
-        commands(&text).iter().any(|text| matches(&WRITES, text))
+        commands(&text).iter().any(|text| matches(&WRITING, text))
     } else {
         let named = words.iter().any(|word| WRITERS.contains(&word.as_str()));
         named && !text.contains("\"view\"")
     };
     let canonical = argument_copies::fold_copies(&arguments.canonical());
-    // In a command, a random part may be the question itself: a text to decode, a commit.
+    // In a command, a random part may be the subject: a text to decode, a commit.
     let canonical = if shell {
         canonical
     } else {
@@ -176,18 +177,18 @@ fn step(name: &str, arguments: &Value) -> RunStep {
         restores: false,
         writes,
         waits: words.iter().any(|word| WAITERS.contains(&word.as_str())),
-        sleeps: shell && has("sleeps", &text),
-        told: false,
+        sleeps: shell && has_any("sleeps", &text),
+        follows_user: false,
     }
 }
 
 /// The maximum number of chars of a result without content.
-const SILENT: usize = 24;
-/// The minimum number of lines of a window over an object.
-const WINDOW: usize = 4;
+const MAX_SILENT: usize = 24;
+/// The minimum number of lines of a result that are hashed one by one.
+const MIN_LINES: usize = 4;
 
-/// A field or a line that holds only the id or the date of a response.
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Matches a field or a line with only an id or a date.
+static ID_FIELDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let name = r"[\w-]*(?:id|ref|trace|date|time|stamp)";
     Regex::new(&format!(
         r##"(?mi)(?:"{name}"\s*:\s*"#"|^{name}: #$)\s*,?"##
@@ -195,35 +196,35 @@ static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// Returns whether a result only confirms the call. Without the fields for ids and dates, it must be empty or consist
-/// of short words without a number other than 0. An empty list is an answer.
+/// Returns whether a result only confirms the call. Without its ids and dates, it must be empty, or a few words without
+/// a number other than 0. An empty list is content.
 fn is_silent(content: &str) -> bool {
     let text = stable_text(content);
-    let told = match NAMED.as_ref() {
+    let rest = match ID_FIELDS.as_ref() {
         Some(named) => named.replace_all(&text, ""),
         None => text.as_str().into(),
     };
-    let told = told.trim();
-    told.chars().nth(SILENT).is_none()
-        && (told.is_empty() || told.chars().any(char::is_alphabetic))
-        && !told.chars().any(|c| c.is_numeric() && c != '0' || c == '#')
+    let rest = rest.trim();
+    rest.chars().nth(MAX_SILENT).is_none()
+        && (rest.is_empty() || rest.chars().any(char::is_alphabetic))
+        && !rest.chars().any(|c| c.is_numeric() && c != '0' || c == '#')
 }
 
-/// Returns the hashes of the lines that are not blank. Empty if there are few.
+/// Returns the hashes of the lines that are not blank. Empty if there are few lines.
 fn lines(content: &str) -> Vec<u64> {
     let lines = content.lines().map(str::trim);
     let lines: Vec<u64> = lines
         .filter(|line| !line.is_empty())
         .map(|line| hash(&stable_text(line)))
         .collect();
-    if lines.len() < WINDOW {
+    if lines.len() < MIN_LINES {
         return Vec::new();
     }
     lines
 }
 
-/// Returns the form in which an agent's sentences are compared: without ids and numbers.
-pub(super) fn fold_sentence(text: &str) -> String {
+/// Removes ids and folds numbers, for the comparison of texts by an agent.
+pub(super) fn fold_text(text: &str) -> String {
     without_numbers(&without_ids(text))
 }
 
@@ -240,7 +241,7 @@ fn without_numbers(text: &str) -> String {
     kept
 }
 
-/// Returns the runs of digits in a text, in order. Longer ones than a number can be are hashed.
+/// Returns the numbers in a text, in order. A number of more than 64 bits is hashed.
 fn numbers(text: &str) -> Vec<u64> {
     let runs = text.split(|c: char| !c.is_ascii_digit());
     let runs = runs.filter(|digits| !digits.is_empty());
@@ -248,7 +249,7 @@ fn numbers(text: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Tools whose argument is a text in a command language.
+/// Names of tools whose argument is a command.
 const SHELLS: [&str; 14] = [
     "bash",
     "execute_bash",
@@ -275,6 +276,7 @@ const WRITERS: [&str; 32] = [
 /// Words in the names of tools that wait for a change.
 const WAITERS: [&str; 5] = ["wait", "sleep", "poll", "status", "await"];
 
+/// Splits the name of a tool into words.
 fn words(name: &str) -> Vec<String> {
     let parts = name.split(|c: char| !c.is_alphanumeric());
     parts
@@ -283,8 +285,8 @@ fn words(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Commands of a shell or of SQL that change something.
-static WRITES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Matches commands of a shell or of SQL that change something.
+static WRITING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shell = r"(?:^|[;&|(\n]\s*|sudo\s+|xargs\s+)(?:rm|mv|cp|mkdir|touch|chmod|chown|tee|ln|patch|tar|unzip|make|export|kill|cd|apt|apt-get|pip3?\s+install|npm\s+i|sed\s+-i|git\s+(?:add|apply|checkout|commit|merge|mv|reset|restore|rm|stash))\b";
     let redirect = r"[^0-9&>]>>?\s*[^&>\s/]|[^0-9&>]>>?\s*/(?:[^d]|d[^e])";
     let sql = r"(?i)^\s*(?:insert|update|delete|create|drop|alter|use|set)\b";
@@ -309,8 +311,8 @@ fn matches(regex: &Option<Regex>, text: &str) -> bool {
     regex.as_ref().is_some_and(|regex| regex.is_match(text))
 }
 
-/// Parts of results that change each time and carry no information.
-static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+/// Matches parts of results that depend on the clock or the machine.
+static VARIABLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let parts = [
         r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?",
         // Dates of mail and HTTP: Tue, 30 Jun 2026 04:33:17 GMT. Dates of the C library: Tue Jun 30 04:33:17 2026.
@@ -328,9 +330,9 @@ static UNSTEADY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&parts.join("|")).ok()
 });
 
-/// Returns a result without variable parts and with sorted lines, since listings have no fixed order.
+/// Removes variable parts from a result and sorts its lines, since listings have no fixed order.
 fn stable_text(text: &str) -> String {
-    let text = match UNSTEADY.as_ref() {
+    let text = match VARIABLE.as_ref() {
         Some(regex) => regex.replace_all(text.trim(), "#"),
         None => text.trim().into(),
     };
@@ -338,15 +340,15 @@ fn stable_text(text: &str) -> String {
     let mut lines: Vec<&str> = text.split('\n').collect();
     lines.sort_unstable();
     let twice = |two: &[&str]| two[0] == two[1] && !two[0].trim().is_empty();
-    // A board has equal lines, and their order shows the positions.
+    // Equal lines are those of a board, whose order matters.
     if lines.windows(2).any(twice) {
         return text;
     }
     lines.join("\n")
 }
 
-/// Replaces each id by a sign. An id is a stretch of six or more chars that mixes letters and digits, or six or more
-/// digits joined to a word by a hyphen or an underscore.
+/// Replaces each id by `#`. An id has at least six chars and mixes letters and digits, or is joined to a word by a
+/// hyphen or an underscore.
 fn without_ids(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -366,8 +368,8 @@ fn without_ids(text: &str) -> String {
     kept
 }
 
-/// Returns whether a part of a token was made by a machine: it is not a word, a word with a number of up to four
-/// digits, or a number with a unit.
+/// Returns whether a part of a token looks generated. Words, words with a number of up to four digits, and numbers with
+/// a unit do not.
 fn is_random(part: &str, worded: bool) -> bool {
     let letters = part.bytes().filter(u8::is_ascii_alphabetic).count();
     let digits = part.len() - letters;
@@ -383,7 +385,7 @@ fn is_random(part: &str, worded: bool) -> bool {
     }
 }
 
-/// Returns a hash that is the same for the same value in every run of the program.
+/// Returns a hash that does not depend on the run of the program.
 pub(super) fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -395,7 +397,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_clock_or_a_machine_drew_is_no_difference() {
+    fn ids_and_dates_are_no_difference() {
         let of = |id: &str, date: &str| {
             stable_text(&format!(
                 "{{\"ref\": \"request:{id}\", \"date\": \"{date}\", \"status\": \"checking\"}}"
@@ -427,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_and_dates_with_their_names_say_no_more_than_ok() {
+    fn named_ids_and_dates_only_confirm() {
         let id = "request_id: req-1a18bd4f\ndate: Tue, 30 Jun 2026 04:33:17 GMT";
         for text in [
             "ok",

@@ -1,4 +1,4 @@
-//! The offline loop finder on planted loops, where the truth is known to the char.
+//! Tests the loop finder on planted loops, whose onset is known to the char.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -12,7 +12,7 @@ use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 const STARTER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/starter");
 
-/// `(id, kind, channel, onset)` of the planted loops whose copies are alike, numbers of a list aside.
+/// Returns the kind, channel and onset of each planted loop with equal copies, by id. List numbers may differ.
 fn planted_exactly() -> BTreeMap<String, (String, String, usize)> {
     let mut rows = csv::Reader::from_path(Path::new(STARTER).join("labels.csv")).unwrap();
     let rows = rows.records().map(Result::unwrap);
@@ -48,7 +48,7 @@ fn the_onset_of_every_loop_planted_in_the_starter_is_found_to_the_char() {
 }
 
 #[test]
-fn a_repetition_that_ends_is_told_from_one_that_goes_on() {
+fn a_repetition_that_ends_is_transient() {
     let before = "The quick brown fox looks at a lazy dog, and says so at some length. ";
     let unit = "Wait, let me check that again. ";
     let goes_on = format!("{before}{}", unit.repeat(12));
@@ -63,7 +63,7 @@ fn a_repetition_that_ends_is_told_from_one_that_goes_on() {
     assert_eq!(find("").class, Class::Clean);
 }
 
-/// A paragraph of so many chars that repeats nothing: each word has a number of its own, in letters.
+/// Returns a paragraph of `chars` chars without repetition. Each word ends with a new number, in letters.
 fn paragraph(chars: usize) -> String {
     let letters = |n: usize| [n / 676 % 26, n / 26 % 26, n % 26].map(|i| (b'a' + i as u8) as char);
     let words = (0..).map(|n: usize| format!("{} ", String::from_iter(letters(n * 7919))));
@@ -86,14 +86,14 @@ fn two_long_copies_are_a_loop_at_the_end_and_ended_by_themselves_before_other_te
         let cut = find(&format!("{twice}{}", &unit[..period / 3]));
         assert_eq!(cut.class, Class::Loop, "{period}");
     }
-    // The twin: what a reader could write twice.
+    // For comparison: a text that may well occur twice.
     let unit = paragraph(400);
     let found = find(&format!("{before}{unit}{unit}{after}"));
     assert_eq!(found.class, Class::Clean);
 }
 
 #[test]
-fn what_leads_into_a_loop_and_says_nothing_new_is_its_earliest() {
+fn known_phrases_before_a_loop_give_its_earliest_onset() {
     let start = "A painter bought the lighthouse, and nobody knows why he never went up. ";
     let three = [
         "But the answer has to be four, as the clue says. ",
@@ -107,7 +107,7 @@ fn what_leads_into_a_loop_and_says_nothing_new_is_its_earliest() {
     let last = "So the answer is four. ";
     let found = find(&format!("{start}{drawn}{}", last.repeat(20)));
     let span = found.spans.last().unwrap();
-    // Each pair of sentences is new once, where they meet.
+    // Each pair of sentences is new once, at their border.
     let said_once = start.len() + three.concat().len();
     assert_eq!(span.onset, start.len() + drawn.len() + last.len());
     let earliest = span.earliest.unwrap();
@@ -126,7 +126,7 @@ fn end_marks_without_end_are_a_loop_and_a_few_are_none() {
 }
 
 #[test]
-fn a_list_that_counts_on_is_a_loop_and_rows_of_data_are_not() {
+fn an_endless_list_is_a_loop_and_rows_of_data_are_not() {
     let item = |n: u32| format!("{n}. Consider the next case.\n");
     let list: String = (7..40).map(item).collect();
     let found = find(&format!("First some words.\n{list}"));
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_looked_through(text in "\\PC{0,300}") {
+    fn any_text_is_accepted(text in "\\PC{0,300}") {
         let found = find(&text);
         let length = text.chars().count();
         for span in &found.spans {

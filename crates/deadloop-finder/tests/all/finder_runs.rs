@@ -1,4 +1,4 @@
-//! The finder for runs on runs whose truth is plain to see.
+//! Tests the finder for runs on short runs with known labels.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
@@ -8,12 +8,12 @@ use proptest::prelude::{any, prop_assert_eq, proptest};
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// A run of calls of the shell, each with its result; `!` before a result: an error.
+/// Finds the loops of a run of shell calls with results. A result that begins with `!` is an error.
 fn run(steps: &[(&str, &str)], reason: &str) -> RunFindings {
-    typed("bash", steps, reason)
+    calls("bash", steps, reason)
 }
 
-fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> RunFindings {
+fn calls(tool: &str, steps: &[(&str, &str)], reason: &str) -> RunFindings {
     let mut bodies = vec![Body::User("Do it.".into())];
     for (at, step) in steps.iter().enumerate() {
         bodies.extend(turn(at, tool, *step));
@@ -21,10 +21,10 @@ fn typed(tool: &str, steps: &[(&str, &str)], reason: &str) -> RunFindings {
     bodies.push(Body::Finish {
         reason: Some(reason.into()),
     });
-    found(bodies)
+    find(bodies)
 }
 
-/// A turn of one call and its result.
+/// Returns a turn of one call and its result.
 fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
     let id = Some(format!("c{at}"));
     let call = Body::ToolCall {
@@ -40,7 +40,7 @@ fn turn(at: usize, tool: &str, (call, result): (&str, &str)) -> [Body; 3] {
     [Body::Turn, call, result]
 }
 
-fn found(bodies: Vec<Body>) -> RunFindings {
+fn find(bodies: Vec<Body>) -> RunFindings {
     let transcript = Transcript {
         events: bodies.into_iter().map(RecordedEvent::new).collect(),
         ..Transcript::default()
@@ -53,7 +53,7 @@ fn times(step: (&'static str, &'static str), n: usize) -> Vec<(&'static str, &'s
 }
 
 #[test]
-fn the_same_call_to_the_limit_is_a_loop_and_left_it_is_not() {
+fn equal_calls_up_to_a_limit_are_a_loop_and_before_others_are_not() {
     let mut steps = vec![("pwd", "/"), ("id", "root")];
     steps.extend(times(("ls", "a b"), 4));
     let found = run(&steps, "limit");
@@ -64,7 +64,7 @@ fn the_same_call_to_the_limit_is_a_loop_and_left_it_is_not() {
     assert_eq!(span.channel, Channel::Tools);
     assert_eq!((span.start, span.onset, span.end), (2, 3, None));
     assert_eq!(span.period, Some(1));
-    // The same and then something else: it got out by itself.
+    // The agent left the loop by itself.
     steps.extend([
         ("cat a", "one"),
         ("cat b", "two"),
@@ -88,7 +88,7 @@ fn a_cycle_has_its_period() {
 }
 
 #[test]
-fn clocks_and_the_order_of_lines_are_no_news() {
+fn times_and_the_order_of_lines_are_no_new_results() {
     let steps = [
         ("date; ls", "2026-01-01 10:00:00\na\nb"),
         ("date; ls", "2026-01-01 10:00:05\nb\na"),
@@ -99,7 +99,7 @@ fn clocks_and_the_order_of_lines_are_no_news() {
 }
 
 #[test]
-fn looking_again_after_each_change_is_work() {
+fn checks_after_each_change_are_no_loop() {
     let test = ("make test", "!1 failed");
     let steps = [
         test,
@@ -110,15 +110,15 @@ fn looking_again_after_each_change_is_work() {
         ("sed -i s/c/d/ x", "done"),
         test,
     ];
-    let found = typed("shell_tool", &steps[..0], "stop");
+    let found = calls("shell_tool", &steps[..0], "stop");
     assert_eq!(found.class, Class::Clean, "nothing is clean");
     let found = run(&steps, "stop");
     assert_eq!(found.class, Class::Clean, "{found:?}");
 }
 
-/// The command may stand in a field; what it decodes is its question, however it looks.
+/// A command may be in a field of an object. A text to decode distinguishes commands, even if it looks random.
 #[test]
-fn a_command_in_a_field_changes_things_and_a_text_to_decode_is_a_question() {
+fn commands_in_fields_write_and_texts_to_decode_distinguish_calls() {
     let test = (r#"{"command": "make test"}"#, "!1 failed");
     let edits = [
         test,
@@ -150,58 +150,58 @@ fn a_command_in_a_field_changes_things_and_a_text_to_decode_is_a_question() {
 }
 
 #[test]
-fn many_questions_of_one_kind_and_one_until_it_is_answered_do_no_harm() {
+fn batches_and_polls_that_end_are_harmless() {
     let batch = [("1", "a"), ("2", "b"), ("3", "a"), ("4", "c"), ("5", "d")];
-    let found = typed("get_order", &batch, "stop");
+    let found = calls("get_order", &batch, "stop");
     assert_eq!(found.class, Class::Clean);
     assert_eq!(found.benign[0].reason, Reason::Batch);
     assert_eq!((found.benign[0].start, found.benign[0].end), (0, 5));
     let mut poll = times(("1", "queued"), 3);
     poll.push(("1", "done"));
-    let found = typed("job_status", &poll, "stop");
+    let found = calls("job_status", &poll, "stop");
     assert_eq!(found.class, Class::Clean, "{found:?}");
     let mut reasons = found.benign.iter().map(|benign| benign.reason);
     assert!(reasons.any(|reason| reason == Reason::Poll));
     let retry = [("push", "!busy"), ("push", "ok")];
-    let found = typed("git", &retry, "stop");
+    let found = calls("git", &retry, "stop");
     assert_eq!(found.benign[0].reason, Reason::Retry);
 }
 
 #[test]
-fn turns_that_say_the_same_again_are_a_monologue() {
+fn turns_with_equal_text_are_a_monologue() {
     let mut bodies = vec![Body::User("Go.".into())];
     for _ in 0..6 {
         bodies.push(Body::Turn);
         bodies.push(Body::Answer("I am waiting for you to begin.".into()));
     }
-    let found = found(bodies);
+    let found = find(bodies);
     assert_eq!((found.class, found.channel), (Class::Loop, Channel::Turns));
     assert_eq!(found.spans[0].kind, Kind::Monologue);
     assert_eq!((found.spans[0].start, found.spans[0].onset), (0, 1));
 }
 
-/// A run of which the user says something before each call.
-fn asked(says: impl Fn(usize) -> String) -> RunFindings {
+/// Finds the loops of a run with a user message before each call.
+fn chat(says: impl Fn(usize) -> String) -> RunFindings {
     let mut bodies = Vec::new();
     for at in 0..8 {
         bodies.push(Body::User(says(at)));
         bodies.extend(turn(at, "bash", ("ls", "a")));
     }
-    found(bodies)
+    find(bodies)
 }
 
 #[test]
-fn what_a_user_asks_for_again_is_no_loop_and_what_a_timer_says_again_is() {
+fn repeated_user_messages_are_no_loop_and_repeated_timers_are() {
     assert_eq!(
-        asked(|at| format!("Again, the {at}th time.")).class,
+        chat(|at| format!("Again, the {at}th time.")).class,
         Class::Clean
     );
-    assert_eq!(asked(|_| "[timer] Continue.".into()).class, Class::Loop);
+    assert_eq!(chat(|_| "[timer] Continue.".into()).class, Class::Loop);
 }
 
-/// A hook that is never content, and an agent that has nothing to add; a short word back is what a heartbeat wants.
+/// A hook that repeats its message, and an agent that repeats its answer. A short answer to a heartbeat is no loop.
 #[test]
-fn an_answer_to_a_hook_that_repeats_itself_is_a_monologue() {
+fn equal_answers_to_a_repeated_hook_are_a_monologue() {
     let hooked = |answer: &str| {
         let mut bodies = vec![Body::User("Go.".into()), Body::Turn];
         for _ in 0..12 {
@@ -209,7 +209,7 @@ fn an_answer_to_a_hook_that_repeats_itself_is_a_monologue() {
             bodies.push(Body::User("The goal is not met.".into()));
             bodies.push(Body::Turn);
         }
-        found(bodies).class
+        find(bodies).class
     };
     assert_eq!(hooked("All is done, nothing is left."), Class::Loop);
     assert_eq!(hooked("全部完成，没有其他问题。"), Class::Loop);
@@ -217,7 +217,7 @@ fn an_answer_to_a_hook_that_repeats_itself_is_a_monologue() {
 }
 
 #[test]
-fn a_refusal_in_other_words_brings_no_news() {
+fn a_reworded_refusal_is_no_new_result() {
     let refused: Vec<_> = (0..12)
         .map(|n| {
             (
@@ -226,7 +226,7 @@ fn a_refusal_in_other_words_brings_no_news() {
             )
         })
         .collect();
-    let found = |result: &dyn Fn(&str) -> String| {
+    let class = |result: &dyn Fn(&str) -> String| {
         let steps: Vec<_> = refused
             .iter()
             .map(|(call, text)| (call.clone(), result(text)))
@@ -235,15 +235,15 @@ fn a_refusal_in_other_words_brings_no_news() {
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
-        typed("http", &steps, "limit").class
+        calls("http", &steps, "limit").class
     };
-    assert_eq!(found(&str::to_owned), Class::Loop);
-    // Other pages are news.
-    assert_eq!(found(&|text| text.replace("404", "200")), Class::Clean);
+    assert_eq!(class(&str::to_owned), Class::Loop);
+    // Other pages are new results.
+    assert_eq!(class(&|text| text.replace("404", "200")), Class::Clean);
 }
 
 #[test]
-fn a_poll_that_ends_does_no_harm_and_one_that_never_does_is_a_loop() {
+fn a_poll_that_ends_is_harmless_and_one_without_end_is_a_loop() {
     let poll = ("sleep 30; gh run view", "in_progress");
     let mut steps = times(poll, 40);
     assert_eq!(run(&steps, "limit").class, Class::Loop);
@@ -255,7 +255,7 @@ fn a_poll_that_ends_does_no_harm_and_one_that_never_does_is_a_loop() {
 }
 
 #[test]
-fn a_number_that_counts_the_calls_is_no_news() {
+fn a_call_counter_is_no_new_result() {
     let counted = |text: &str, by: usize| {
         let answers: Vec<_> = (1..12)
             .map(|n| text.replace('N', &(n * by).to_string()))
@@ -264,15 +264,15 @@ fn a_number_that_counts_the_calls_is_no_news() {
             .iter()
             .map(|text| ("{\"id\": 7}", text.as_str()))
             .collect();
-        typed("page", &steps, "stop").class
+        calls("page", &steps, "stop").class
     };
     assert_eq!(counted("Step N of 20: the form is open", 1), Class::Loop);
     assert_eq!(counted("N rows are shown", 20), Class::Clean);
 }
 
-/// The second edit undoes the first, and each result has a number of its own.
+/// The second edit undoes the first. Each result has a new number.
 #[test]
-fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
+fn edits_that_undo_each_other_are_a_loop_and_other_edits_are_not() {
     let edits = |text: &dyn Fn(usize) -> String| {
         let steps: Vec<_> = (0..16)
             .map(|n| (text(n), format!("Applied. Checkpoint #{n}.")))
@@ -281,7 +281,7 @@ fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
             .iter()
             .map(|(a, b)| (a.as_str(), b.as_str()))
             .collect();
-        typed("edit_file", &steps, "aborted").class
+        calls("edit_file", &steps, "aborted").class
     };
     let undone = |n: usize| {
         let (old, new) = if n.is_multiple_of(2) {
@@ -298,7 +298,7 @@ fn edits_that_undo_each_other_are_a_loop_and_edits_in_a_row_are_not() {
     );
 }
 
-/// How an agent writes the contents of a file: all of them, the line that changes, or that line with some of those around it.
+/// The argument of an edit: all contents of a file, the changed line, or this line with its context.
 #[derive(Clone, Copy, Debug)]
 enum Writes {
     Whole,
@@ -306,9 +306,9 @@ enum Writes {
     Around,
 }
 
-/// A run that gives a file one contents after the other, with a check of each if `checks`. A contents is the number of
-/// its second line; each answer has an id of its own.
-fn edited(contents: &[usize], writes: Writes, checks: bool) -> RunFindings {
+/// Finds the loops of a run that edits a file several times, with a check after each edit if `checks` is set.
+/// `contents` are the numbers in the second line of the file. Each result has a new id.
+fn edits(contents: &[usize], writes: Writes, checks: bool) -> RunFindings {
     let line = |n: &usize| format!("limit = {n}");
     let mut steps = Vec::new();
     for (at, two) in contents.windows(2).enumerate() {
@@ -339,12 +339,12 @@ fn edited(contents: &[usize], writes: Writes, checks: bool) -> RunFindings {
     for (at, (tool, arguments, result)) in steps.iter().enumerate() {
         bodies.extend(turn(at, tool, (&arguments.to_string(), result)));
     }
-    found(bodies)
+    find(bodies)
 }
 
-/// An agent that sends every field of its tool, those without a use empty.
+/// An agent that sends every field of its tool, and leaves unused ones empty.
 #[test]
-fn files_that_are_created_one_after_the_other_are_work() {
+fn creating_many_files_is_no_loop() {
     let created: Vec<_> = (0..12)
         .map(|n| {
             let fields = json!({"path": "a.py", "file_text": format!("x = {n}"), "old_str": "", "new_str": ""});
@@ -352,14 +352,14 @@ fn files_that_are_created_one_after_the_other_are_work() {
         })
         .collect();
     let steps: Vec<_> = created.iter().map(|(a, b)| (a.as_str(), *b)).collect();
-    assert_eq!(typed("edit_tool", &steps, "limit").class, Class::Clean);
+    assert_eq!(calls("edit_tool", &steps, "limit").class, Class::Clean);
 }
 
 proptest! {
-    /// However an agent writes: contents that return eight times are a loop, contents that return once are none, and
-    /// contents that are new each time are work, whatever the check says.
+    /// For any kind of edit: contents restored eight times are a loop, contents restored once are none, and new
+    /// contents are none, with or without checks.
     #[test]
-    fn contents_that_return_are_a_loop_and_new_ones_are_work(
+    fn restored_contents_are_a_loop_and_new_ones_are_not(
         writes in select(vec![Writes::Whole, Writes::Line, Writes::Around]),
         checks in any::<bool>(),
         ring in 2..4_usize,
@@ -369,19 +369,19 @@ proptest! {
     ) {
         let work = 100..100 + before;
         let circle = (0..ring).cycle().take(ring + times).map(|n| start + n);
-        let circles = edited(&work.clone().chain(circle).collect::<Vec<_>>(), writes, checks);
+        let circles = edits(&work.clone().chain(circle).collect::<Vec<_>>(), writes, checks);
         prop_assert_eq!(circles.class, Class::Loop, "{:?}", circles);
         let undone = [start, start + 1, start];
-        let undone = edited(&work.chain(undone).chain(200..203).collect::<Vec<_>>(), writes, checks);
+        let undone = edits(&work.chain(undone).chain(200..203).collect::<Vec<_>>(), writes, checks);
         prop_assert_eq!(undone.class, Class::Clean, "{:?}", undone);
-        let driven = edited(&(start..start + ring + times).collect::<Vec<_>>(), writes, checks);
+        let driven = edits(&(start..start + ring + times).collect::<Vec<_>>(), writes, checks);
         prop_assert_eq!(driven.class, Class::Clean, "{:?}", driven);
     }
 }
 
-/// Half of the calls bring news, and the others what was there: one loop, not many that end.
+/// Half of the calls return new results, and the others known ones. This is one loop, not many transient ones.
 #[test]
-fn questions_that_come_back_over_a_long_stretch_are_one_loop() {
+fn calls_that_recur_over_a_long_stretch_are_one_loop() {
     let asked: Vec<_> = (0..60)
         .map(|n| match n % 5 {
             0 | 1 => (
@@ -398,13 +398,13 @@ fn questions_that_come_back_over_a_long_stretch_are_one_loop() {
         .iter()
         .map(|(a, b)| (a.as_str(), b.as_str()))
         .collect();
-    let found = typed("get", &steps, "stop");
+    let found = calls("get", &steps, "stop");
     assert_eq!(
         (found.class, found.spans.len()),
         (Class::Loop, 1),
         "{found:?}"
     );
-    assert_eq!(typed("get", &steps[..15], "stop").class, Class::Transient);
+    assert_eq!(calls("get", &steps[..15], "stop").class, Class::Transient);
 }
 
 #[test]

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use regex::Regex;
 
-/// Words of events, without any code that decides.
-const WORDS: [&str; 4] = ["Arguments", "Channel", "Event", "Kind"];
+/// The allowed items: types of events, without decisions.
+const ALLOWED: [&str; 4] = ["Arguments", "Channel", "Event", "Kind"];
 
 #[test]
-fn of_detect_only_words_of_events_are_used() {
+fn only_event_types_of_detect_are_used() {
     let path = Regex::new(r"detect(?:::(\{[^}]*\}|\w+))?").unwrap();
     let mut used = BTreeSet::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
@@ -25,18 +25,18 @@ fn of_detect_only_words_of_events_are_used() {
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"));
             for found in path.captures_iter(&code.collect::<Vec<_>>().join("\n")) {
-                // The crate as a whole is none of the words.
+                // A mention of the crate without an item is not allowed.
                 let names = found.get(1).map_or("detect", |names| names.as_str());
                 let names = names.split(|c: char| !c.is_alphanumeric());
                 used.extend(names.filter(|name| !name.is_empty()).map(str::to_owned));
             }
         }
     }
-    assert!(used.iter().eq(WORDS), "{used:?}");
+    assert!(used.iter().eq(ALLOWED), "{used:?}");
 }
 
 #[test]
-fn of_the_workspace_only_corpus_and_detect_are_dependencies() {
+fn only_corpus_and_detect_are_dependencies() {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
     let text = std::fs::read_to_string(manifest).unwrap();
     let (_, rest) = text.split_once("[dependencies]").unwrap();

@@ -51,7 +51,7 @@ impl RunReader for AutoGen {
                 let message = fields::as_object("chat_history[]", message)?;
                 self.add_old_message(message, out)?;
             }
-            fields::away(object, "chat_id summary cost human_input");
+            fields::remove_all(object, "chat_id summary cost human_input");
         } else if let Some(messages) = fields::list(object, "messages")? {
             for message in messages {
                 let message = fields::as_object("messages[]", message)?;
@@ -110,7 +110,7 @@ impl AutoGen {
             }
             other => out.losses.add(&format!("[] ({other})")),
         }
-        fields::away(&mut message, "id metadata context");
+        fields::remove_all(&mut message, "id metadata context");
         out.losses.add_fields("[]", &message);
         Ok(())
     }

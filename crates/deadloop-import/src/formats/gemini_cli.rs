@@ -116,7 +116,7 @@ impl GeminiCli {
             self.add_message(message)?;
         }
         // Data on a session besides its messages.
-        fields::away(object, "projectHash startTime lastUpdated kind");
+        fields::remove_all(object, "projectHash startTime lastUpdated kind");
         out.losses.add_fields("", object);
         object.clear();
         Ok(())

@@ -67,7 +67,7 @@ impl Langfuse {
         let own = fields::label(&mut object, "traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = read_span(&mut object)?;
-        fields::away(
+        fields::remove_all(
             &mut object,
             "endTime parentObservationId projectId createdAt updatedAt",
         );

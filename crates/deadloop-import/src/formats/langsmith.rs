@@ -71,7 +71,7 @@ impl LangSmith {
             "tool" => fill_tool_span(&mut span, inputs, outputs, failed.as_ref()),
             _ => {}
         }
-        fields::away(
+        fields::remove_all(
             &mut run,
             "end_time extra session_id status events tags child_run_ids",
         );

@@ -134,7 +134,7 @@ impl SessionRecord {
             };
         }
         // Sums over the steps, and the working folder.
-        fields::away(
+        fields::remove_all(
             &mut info,
             "id sessionID parentID providerID model tokens cost path",
         );
@@ -183,7 +183,7 @@ impl SessionRecord {
             "step-finish" => {
                 let tokens = fields::object(&mut part, "tokens")?.unwrap_or_default();
                 self.session.run.add_usage(read_usage(tokens));
-                fields::away(&mut part, "cost reason");
+                fields::remove_all(&mut part, "cost reason");
             }
             "reasoning" => {
                 let text = fields::string(&mut part, "text")?.unwrap_or_default();
@@ -199,7 +199,7 @@ impl SessionRecord {
                 return Ok(());
             }
         }
-        fields::away(
+        fields::remove_all(
             &mut part,
             "id sessionID messageID snapshot synthetic metadata",
         );

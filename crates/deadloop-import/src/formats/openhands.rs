@@ -279,7 +279,7 @@ fn read_sdk_action(
     bodies.extend(out.split_thinking(thought));
     let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
     let arguments = fields::any(&mut call, "arguments").map(null_if_empty);
-    fields::away(&mut call, "id name");
+    fields::remove_all(&mut call, "id name");
     out.losses.add_fields("[].tool_call", &call);
     // Parsed arguments of the same call.
     let action = fields::any(event, "action");

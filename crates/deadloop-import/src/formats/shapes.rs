@@ -446,7 +446,7 @@ fn convert_crush(object: &mut Object, _: &mut Intake) {
     }
 }
 
-/// Removes token counts that are all 0, which Cursor writes for unknown counts.
+/// Removes token counts that are all 0. Cursor writes them for unknown counts.
 fn convert_cursor(object: &mut Object, _: &mut Intake) {
     let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
     let counts = bubble

@@ -88,7 +88,7 @@ fn read_simulation(
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
-    fields::away(&mut run, "timestamp start_time end_time duration seed");
+    fields::remove_all(&mut run, "timestamp start_time end_time duration seed");
     out.losses.add_fields("simulations[]", &run);
     Ok(entry)
 }
@@ -102,7 +102,7 @@ fn add_message(
 ) -> WireResult {
     let stamp = fields::any(&mut message, "timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    fields::away(&mut message, "turn_idx cost");
+    fields::remove_all(&mut message, "turn_idx cost");
     if fields::any(&mut message, "raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }

@@ -40,7 +40,7 @@ pub(crate) struct LogFormat {
     whole: bool,
     /// Whether the records of several runs are interleaved. Otherwise a new id ends the previous run.
     several: bool,
-    /// Function that converts a document or record to the shape that the paths expect.
+    /// Function that converts a document or record to the shape for the paths.
     #[serde(deserialize_with = "shapes::deserialize_conversion")]
     shape: Option<shapes::ShapeConversion>,
     /// Paths of the run id.

@@ -148,8 +148,8 @@ pub(crate) fn guarded(
         upstream: format!("http://{upstream}").parse().unwrap(),
         guards: Guards::new(&settings).unwrap(),
         think: ThinkRules::default(),
-        most,
-        tell: Box::new(|_| ()),
+        max_connections: most,
+        hook: Box::new(|_| ()),
     };
     let mut proxy = Proxy::bind("127.0.0.1:0", options).unwrap();
     Running {

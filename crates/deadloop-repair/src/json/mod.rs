@@ -60,7 +60,7 @@ static PARAMS: &[Param] = &[
         .doc("the most that waits; in the modes that read all of them, longer arguments are refused"),
 ];
 
-/// Rejects markers that cannot be distinguished, and parameters that the mode does not support.
+/// Rejects ambiguous markers, and parameters that the mode does not support.
 fn check(params: &Params) -> Result<(), Refusal> {
     if let Some(reason) = MarkList::conflict(&texts_of(params, "control"), false) {
         return Refusal::err("control", reason);

@@ -32,7 +32,7 @@ deadloop_detect::words! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CharSide {
     Answer,
-    /// A block of thinking, opened by the pair with this index, or by the prompt if `None`.
+    /// A block of thinking: the index of its pair of tags. `None` if the prompt opened it.
     Block(Option<usize>),
 }
 

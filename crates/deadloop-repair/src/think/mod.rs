@@ -48,7 +48,7 @@ static PARAMS: &[Param] = &[
         .doc("the most that waits; then it is what it would be at the end"),
 ];
 
-/// Rejects markers that cannot be distinguished, and settings that wait for two tags at once.
+/// Rejects ambiguous markers, and settings that wait for two tags at once.
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });

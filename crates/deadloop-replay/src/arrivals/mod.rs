@@ -14,7 +14,7 @@ mod running_counts;
 /// Arrival times and counts of a transcript's text and of its other events.
 pub(crate) struct Arrivals<'a> {
     chunks: Option<NonZeroU64>,
-    lanes: [ChannelArrivals<'a>; Channel::LANES.len()],
+    lanes: [ChannelArrivals<'a>; Channel::ALL_TEXT.len()],
     others: Vec<EventArrival>,
 }
 
@@ -123,8 +123,8 @@ impl<'a> Arrivals<'a> {
         }
     }
 
-    /// Returns the position after the chunk that holds the char before `at`, which is when a live integration receives
-    /// it. Returns `at` for a channel without chunk times.
+    /// Returns the position after the chunk that holds the char before `at`. A live integration receives the char
+    /// there. Returns `at` for a channel without chunk times.
     pub(crate) fn chunk_end(&self, channel: Channel, at: Chars) -> Chars {
         let Some(lane) = self.lane(channel) else {
             return at;
@@ -145,12 +145,12 @@ impl<'a> Arrivals<'a> {
     }
 
     fn lane(&self, channel: Channel) -> Option<&ChannelArrivals<'a>> {
-        let index = Channel::LANES.iter().position(|c| *c == channel)?;
+        let index = Channel::ALL_TEXT.iter().position(|c| *c == channel)?;
         self.lanes.get(index)
     }
 
     fn lane_mut(&mut self, channel: Channel) -> Option<&mut ChannelArrivals<'a>> {
-        let index = Channel::LANES.iter().position(|c| *c == channel)?;
+        let index = Channel::ALL_TEXT.iter().position(|c| *c == channel)?;
         self.lanes.get_mut(index)
     }
 }

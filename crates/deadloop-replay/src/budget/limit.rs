@@ -45,43 +45,43 @@ pub struct LimitEffect {
     pub stopped: Option<u64>,
     /// The turn of the first warning.
     pub warned: Option<u64>,
-    /// The turn at which the user was first asked or the run was stopped, whichever came first.
-    pub met: Option<u64>,
+    /// The turn of the first question to the user, or of the stop, whichever is first.
+    pub interrupted: Option<u64>,
 }
 
 impl LimitEffect {
     /// Returns the number of turns from the first warning to the first question or stop. `None` if either did not
     /// happen.
     pub fn lead(&self) -> Option<u64> {
-        self.met?.checked_sub(self.warned?)
+        self.interrupted?.checked_sub(self.warned?)
     }
 }
 
 impl Limit {
     /// Computes the effect of the limit on a run of `turns` turns. Takes time proportional to the number of questions.
-    pub fn ask(&self, turns: u64) -> LimitEffect {
-        let mut asked = LimitEffect::default();
+    pub fn effect(&self, turns: u64) -> LimitEffect {
+        let mut effect = LimitEffect::default();
         let mut limit = self.limit.max(1);
         let warned = self.first_warning_turn(limit);
-        asked.warned = Some(warned).filter(|at| *at < turns);
+        effect.warned = Some(warned).filter(|at| *at < turns);
         let mut at = limit;
         while at < turns {
-            asked.met = asked.met.or(Some(at));
+            effect.interrupted = effect.interrupted.or(Some(at));
             if self.hard > 0 && at >= self.hard {
-                asked.stopped = Some(at);
-                return asked;
+                effect.stopped = Some(at);
+                return effect;
             }
-            asked.questions += 1;
-            if self.cancel_after == Some(asked.confirmations) {
-                asked.stopped = Some(at);
-                return asked;
+            effect.questions += 1;
+            if self.cancel_after == Some(effect.confirmations) {
+                effect.stopped = Some(at);
+                return effect;
             }
-            asked.confirmations += 1;
+            effect.confirmations += 1;
             limit = self.next_limit(limit);
             // If the limit has not grown beyond the current turn, the user is asked again at the next turn.
             at = limit.max(at + 1);
         }
-        asked
+        effect
     }
 
     /// Returns the limit after the user has agreed.

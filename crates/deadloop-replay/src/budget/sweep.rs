@@ -28,7 +28,7 @@ pub struct BudgetStage {
     /// The shared values, as a setting whose policy never acts.
     pub never: Budget,
     /// The settings to simulate. Settings that differ only in the price of cached tokens occur once.
-    pub plays: Vec<Budget>,
+    pub variants: Vec<Budget>,
 }
 
 impl BudgetStage {
@@ -46,7 +46,7 @@ impl BudgetStage {
             let stage = *at.entry(never.canonical()).or_insert_with(|| {
                 stages.push(Self {
                     never,
-                    plays: Vec::new(),
+                    variants: Vec::new(),
                 });
                 stages.len() - 1
             });
@@ -55,7 +55,7 @@ impl BudgetStage {
                 ..budget.clone()
             };
             if known.insert(play.canonical()) {
-                stages[stage].plays.push(play);
+                stages[stage].variants.push(play);
             }
         }
         stages
@@ -67,8 +67,8 @@ impl BudgetStage {
 pub struct StageTallies {
     /// The tallies without a guard.
     pub never: Vec<BudgetTally>,
-    /// The tallies of each setting in [`BudgetStage::plays`].
-    pub plays: Vec<Vec<BudgetTally>>,
+    /// The tallies of each setting in [`BudgetStage::variants`].
+    pub variants: Vec<Vec<BudgetTally>>,
 }
 
 impl MeasuredRuns {
@@ -199,12 +199,12 @@ pub fn sweep(
         free,
         cancel,
     };
-    let plays: Option<Vec<_>> = stage
-        .plays
+    let variants: Option<Vec<_>> = stage
+        .variants
         .par_iter()
         .map(|one| simulation.tally_by_source(one))
         .collect();
     let never = simulation.tally_by_source(&stage.never);
-    let (never, plays) = never.zip(plays).ok_or(Interruption)?;
-    Ok(StageTallies { never, plays })
+    let (never, variants) = never.zip(variants).ok_or(Interruption)?;
+    Ok(StageTallies { never, variants })
 }

@@ -168,7 +168,7 @@ impl Programs {
         chunks: Option<NonZeroU64>,
         cancel: &AtomicBool,
     ) -> PassResult<Record> {
-        let answers = self.ask_all(plan, transcript, chunks, cancel)?;
+        let answers = self.query_all(plan, transcript, chunks, cancel)?;
         Ok(decide_with(plan, transcript, chunks, &answers))
     }
 
@@ -176,7 +176,7 @@ impl Programs {
     ///
     /// The programs must have been started for `plan`. Programs that are not in the guards of the transcript's model
     /// are skipped. Text arrives in `chunks`, see [`decide`](crate::decide).
-    fn ask_all(
+    fn query_all(
         &self,
         plan: &Plan,
         transcript: &Transcript,
@@ -196,7 +196,7 @@ impl Programs {
             let channel = pool.source.channel;
             let new = || Script::new(transcript, channel, chunks);
             let answer = match scripts.entry(channel).or_insert_with(new) {
-                Ok(script) => self.ask_pool(pool, script, &stop),
+                Ok(script) => self.query_pool(pool, script, &stop),
                 Err(what) => Err(Halt::Failed(what.clone())),
             };
             match answer {
@@ -214,7 +214,7 @@ impl Programs {
     ///
     /// If an idle process ends without an answer, a new process gets the transcript. The idle one may have ended after
     /// its last transcript, and such timing must not affect the result.
-    fn ask_pool(
+    fn query_pool(
         &self,
         pool: &ProcessPool,
         script: &Script,
@@ -224,17 +224,17 @@ impl Programs {
         let idle = lock(&pool.idle).pop();
         if let Some(process) = idle {
             self.idle_count.fetch_sub(1, Ordering::Relaxed);
-            match self.ask_process(pool, process, script, stop) {
+            match self.query_process(pool, process, script, stop) {
                 Err(Halt::Ended(_)) => {}
                 answer => return answer,
             }
         }
         let (process, _) = start_program(&pool.source.program, stop)?;
-        self.ask_process(pool, process, script, stop)
+        self.query_process(pool, process, script, stop)
     }
 
     /// Sends a transcript to a process. Keeps the process if its answer is valid.
-    fn ask_process(
+    fn query_process(
         &self,
         pool: &ProcessPool,
         mut process: Process,

@@ -42,7 +42,7 @@ const MAX_VARIANTS: usize = 20_000;
 pub struct Variant {
     /// The name: that of the preset, such as `tags/lenient`, or the repairer and a hash of the parameters.
     pub name: String,
-    /// Whether the variant is always shown beside the chosen one, as presets, programs and no repair are.
+    /// Whether the variant is always listed with the chosen one, as presets, programs and no repair are.
     pub shown: bool,
     /// The method of repair.
     pub made: RepairMethod,

@@ -60,7 +60,7 @@ impl Scope {
 }
 
 fn detects_faults(detector: &Detector) -> bool {
-    !detector.notices.is_empty()
+    !detector.faults.is_empty()
 }
 
 /// Returns whether a choice in `unit` may include a setting with this member. The member must end streams and count in
@@ -71,8 +71,8 @@ fn is_eligible(member: &Member, unit: Unit) -> bool {
     member.response.level() == Response::Stop && member.unit().is_none_or(fits)
 }
 
-/// Returns the grids that `tune` searches by default, and their text: those of every detector that ends a stream and
-/// counts in `unit`.
+/// Returns the grids that `tune` searches by default, with their text: those of stopping detectors with the unit
+/// `unit`.
 ///
 /// The grids around the recommended guards come first, then those of their detectors.
 ///
@@ -133,7 +133,7 @@ mod tests {
     use deadloop_detect::harness::{Measurement, ParamRole};
     use std::collections::BTreeSet;
 
-    /// Checks that each detector of loops that ends streams is searched by default, in its unit.
+    /// Checks that each stopping detector of loops is searched by default, in its unit.
     #[test]
     fn no_detector_is_left_out_of_the_default_search() {
         for detector in DETECTORS.iter().copied() {
@@ -147,15 +147,15 @@ mod tests {
             let is_there = members.any(|member| *member.base.detector == *detector);
             assert_eq!(
                 is_there,
-                detector.response == Response::Stop && detector.notices.is_empty(),
+                detector.response == Response::Stop && detector.faults.is_empty(),
                 "{}",
                 detector.name
             );
         }
     }
 
-    /// Checks that a grid of timeouts chooses only timeouts, that the default grids choose only guards of loops, and
-    /// that a grid with both chooses both.
+    /// Checks that a grid of timeouts chooses only timeouts, the default grids choose only guards of loops, and a grid
+    /// with both chooses both.
     #[test]
     fn a_choice_is_made_among_what_its_grids_look_for() {
         let stall = "[[guard]]\ndetector = \"stall\"\n";

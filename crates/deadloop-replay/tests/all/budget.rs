@@ -13,7 +13,7 @@ use deadloop_replay::budget::{
     TokenCounter, TokenSums, play, sweep, trace,
 };
 use deadloop_replay::corpus as deadloop_corpus;
-use deadloop_replay::detect::{Context, ContextBudget, Room};
+use deadloop_replay::detect::{Context, ContextBudget, PromptStatus};
 use serde_json::{Value, json};
 
 fn bill(played: &SimulatedRun) -> TokenSums {
@@ -277,9 +277,9 @@ fn live(run: &Transcript, b: &Budget) -> (Vec<u64>, bool) {
         match (&event.body, piece.is_system) {
             (Body::Turn, _) => loop {
                 match context.before_turn() {
-                    Room::Tight { keep, summary, .. } => context.fold(keep, summary),
-                    Room::Enough { tokens } => break sent.push(tokens),
-                    Room::Overflow { .. } => return (sent, true),
+                    PromptStatus::Long { keep, summary, .. } => context.fold(keep, summary),
+                    PromptStatus::Fits { tokens } => break sent.push(tokens),
+                    PromptStatus::Overflow { .. } => return (sent, true),
                 }
             },
             (_, true) => context.push_fixed(piece.tokens),
@@ -327,7 +327,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     for stage in BudgetStage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
         let free = field.free(&stage.never);
-        for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
+        for (budget, swept) in stage.variants.iter().zip(&swept.variants) {
             let mut slow = vec![BudgetTally::default(); 3];
             for (run, one) in field.played(budget).iter().enumerate() {
                 slow[sources[run] as usize].add(one, &free[run]);
@@ -373,7 +373,7 @@ fn a_limit_asks_where_its_twin_asks() {
             cancel_after: draw.pick(&[None, Some(0), Some(2)]),
         };
         let turns = draw.below(120);
-        let asked = limit.ask(turns);
+        let asked = limit.effect(turns);
         let told = (asked.confirmations, asked.stopped, asked.warned);
         assert_eq!(told, slow_limit(&limit, turns), "{limit:?} {turns}");
     }

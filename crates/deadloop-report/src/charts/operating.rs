@@ -71,7 +71,7 @@ pub(crate) struct Plane<'d> {
     pub(crate) dots: Vec<Dot>,
 }
 
-/// Draws the draw_planes of all models together, and of the models with the most loops.
+/// Draws the planes of all models together, and of the models with the most loops.
 pub(crate) fn draw_planes(data: &ReportData) -> Result<Vec<Plane<'_>>, DrawError> {
     let own = (0..MAX_MODELS).zip(models_by_loops(data));
     let own = own.map(|(n, model)| (format!("operating-{n}"), model));

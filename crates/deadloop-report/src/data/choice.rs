@@ -37,7 +37,7 @@ pub struct ChoiceFigures {
     pub values: BTreeMap<&'static str, f64>,
     /// The number of wrong alarms.
     pub wrong: u64,
-    /// The number of alarms that stop a repetition that would have ended by itself.
+    /// The number of alarms on a repetition that would have ended by itself.
     pub transient: u64,
 }
 

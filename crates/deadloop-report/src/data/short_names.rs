@@ -53,7 +53,7 @@ fn format_name(own: &Setting, name: &str, changes: &[ParamChange]) -> String {
     }
 }
 
-/// Returns the name of the known guard from which a setting differs in the fewest words, and these differences.
+/// Returns the name of the known guard with the shortest list of differences from a setting, and this list.
 pub(super) fn nearest_guard(own: &Setting, named: &[NamedGuard]) -> (String, Vec<ParamChange>) {
     let detectors = |setting: &Setting| setting.members.iter().map(|m| m.detector.name).collect();
     let family: Vec<&str> = detectors(own);

@@ -76,7 +76,7 @@ impl Picture {
 
     /// Returns the SVG as a separate file, which follows the light or dark theme of the viewer. It includes the CSS and
     /// the background.
-    pub fn stand_alone(&self) -> String {
+    pub fn to_svg_file(&self) -> String {
         self.render(&format!(
             "<style>\n{}{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"{}\"/>\n",
             variables_css(),

@@ -191,8 +191,8 @@ impl PanelDraft<'_> {
         names.collect()
     }
 
-    /// Returns the remedies that the data suggests: a label to review, the change that was tried, and other named
-    /// guards that judge the transcript right.
+    /// Returns the remedies that the data suggests: a label to review, the tried change, and other named guards with a
+    /// right verdict.
     fn remedies(&self, one: &OpenCase, rows: &[&OutcomeRow]) -> Vec<String> {
         let mut to_do = Vec::new();
         if one.unlabelled_loop {

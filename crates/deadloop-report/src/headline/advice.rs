@@ -22,7 +22,7 @@ pub(crate) struct AdviceView<'d> {
     /// The parameters that differ.
     pub(crate) changes: Vec<Difference>,
     /// The sentence in place of a long list.
-    pub(crate) many: Option<String>,
+    pub(crate) summary: Option<String>,
     /// The quality of each grid, one line per grid.
     pub(crate) saved_at_1: Vec<String>,
     /// The meaning of this quality.
@@ -32,7 +32,7 @@ pub(crate) struct AdviceView<'d> {
     /// The next commands.
     pub(crate) next: Vec<String>,
     /// The next commands for the folder of the page.
-    pub(crate) here: Vec<String>,
+    pub(crate) folder_next: Vec<String>,
 }
 
 /// Prepares the verdict. `None` if the run made no choice.
@@ -53,13 +53,13 @@ pub(super) fn advice_view(data: &ReportData) -> Option<AdviceView<'_>> {
             )
         },
         in_use_is: data.in_use_is(),
-        many: advice.many_changes().as_ref().map(shown),
+        summary: advice.many_changes().as_ref().map(shown),
         changes: changes.iter().map(Difference::new).collect(),
         saved_at_1: advice.saved_at_1.iter().map(saved_at_1).collect(),
         saved_at_1_note: SAVED_AT_1,
         to_do: advice.to_do.iter().map(shown).collect(),
         next: advice.next.clone(),
-        here: advice.next.iter().filter_map(|line| rebase(line)).collect(),
+        folder_next: advice.next.iter().filter_map(|line| rebase(line)).collect(),
     })
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct SweptStage {
 impl SweptStage {
     /// Returns the counts over all runs of the setting at index `play`.
     pub(crate) fn totals_of(&self, play: usize) -> BudgetTally {
-        sum_tallies(&self.swept.plays[play])
+        sum_tallies(&self.swept.variants[play])
     }
 
     /// Returns the counts over all runs without a budget policy.
@@ -45,15 +45,15 @@ pub(super) fn simulate_stages(
     host: &dyn Host,
 ) -> RunResult<Vec<SweptStage>> {
     let simulate = |mut stage: BudgetStage| {
-        let mut names = vec![Vec::new(); stage.plays.len()];
+        let mut names = vec![Vec::new(); stage.variants.len()];
         for preset in named {
             let own = preset.within(&stage.never);
             let known = stage
-                .plays
+                .variants
                 .iter()
                 .position(|play| play.canonical() == own.canonical());
             let at = known.unwrap_or_else(|| {
-                stage.plays.push(own);
+                stage.variants.push(own);
                 names.push(Vec::new());
                 names.len() - 1
             });
@@ -147,7 +147,7 @@ pub(super) fn write_rows(
     for one in stages {
         for cache in &one.caches {
             let never = (&one.stage.never, &one.swept.never, "never".to_owned());
-            let plays = one.stage.plays.iter().zip(&one.swept.plays);
+            let plays = one.stage.variants.iter().zip(&one.swept.variants);
             let plays = plays
                 .zip(&one.names)
                 .map(|((budget, tallies), names)| (budget, tallies, names.join(", ")));

@@ -56,7 +56,7 @@ fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
         cache_prices: &one.caches,
     };
     let mut lines = vec![line(&one.stage.never, String::new(), one.baseline())];
-    let plays = one.stage.plays.iter().enumerate();
+    let plays = one.stage.variants.iter().enumerate();
     let plays = plays.map(|(at, budget)| line(budget, one.names[at].join(", "), one.totals_of(at)));
     let mut plays: Vec<BudgetLine<'_>> = plays.collect();
     if plays.iter().all(|play| play.tally == lines[0].tally) {
@@ -71,7 +71,7 @@ fn stage_lines(one: &SweptStage) -> Vec<BudgetLine<'_>> {
 }
 
 /// Returns the table of turn limits over all sources, as JSON. Each limit that stops a run is paired with the same
-/// limit that asks and grows by half.
+/// limit that asks the user and grows by half.
 fn limit_lines(all: &[LimitRow]) -> Vec<Value> {
     let shown = |row: &&LimitRow| row.source == "*" && row.limit.warn_at == 0.8;
     let stops = all.iter().filter(shown);

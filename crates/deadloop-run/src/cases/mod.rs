@@ -10,7 +10,7 @@ use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
 use deadloop_replay::{Plan, PlanGuards, Stop, Subject, text_of};
 use deadloop_score::{
-    Case, CaseEntry, CaseInput, CaseMarks, FiredAlarm, LabelsFile, alarm_words, parse_pinned,
+    Case, CaseEntry, CaseInput, CaseMarks, FiredAlarm, LabelsFile, describe_alarm, parse_pinned,
 };
 use rayon::prelude::*;
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub struct CheckedCase {
     pub line: usize,
     /// The name of the case.
     pub case: String,
-    /// The name of the settings, or their id if the expectation has settings of its own.
+    /// The name of the settings, or their id if the expectation has its own settings.
     pub settings: String,
     /// The result of the comparison.
     pub finding: PinFinding,
@@ -167,7 +167,7 @@ serialize_as_json!(CasesAnswer, this => {
     }
 });
 
-/// Writes the cases that fail, the todos that hold now, and the counts.
+/// Writes the failing cases, the todos that now hold, and the counts.
 impl Display for CasesAnswer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if let Self::Written { case, .. } = self {
@@ -203,7 +203,7 @@ impl Display for CasesAnswer {
 /// Formats an answer in words.
 pub(crate) fn describe_answer(said: &PinnedAnswer) -> String {
     match said {
-        Ok(fired) => alarm_words(*fired),
+        Ok(fired) => describe_alarm(*fired),
         Err(what) => format!("an error: {what}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use deadloop_corpus::{Class, Entry};
 use deadloop_detect::{Settings, Unit};
-use deadloop_score::{Case, CaseEntry, FiredAlarm, Span, Truth, alarm_words, parse_pinned};
+use deadloop_score::{Case, CaseEntry, FiredAlarm, Span, Truth, describe_alarm, parse_pinned};
 use serde_json::{Map, Value, json};
 
 use crate::cases::run_settings;
@@ -39,7 +39,7 @@ pub(super) fn recorded_case(
     let text = format!(
         "[[case]]\nname = {}\nwhy = \"recorded; label: {class}; when it was written: {}\"\ntranscript = '''\n{}\n'''\nexpect = {}\n",
         json!(&*case.id),
-        alarm_words(fired),
+        describe_alarm(fired),
         transcript_line(entry, case, span)?,
         default_expectation(case, span, fired)
     );
@@ -52,7 +52,7 @@ pub(super) fn recorded_case(
     if again == fired {
         return Ok(text);
     }
-    let (before, now) = (alarm_words(fired), alarm_words(again));
+    let (before, now) = (describe_alarm(fired), describe_alarm(again));
     Err(Code::Unexpected.error(format!(
         "the recording has {before}, and the case that was made of it {now}"
     )))
@@ -151,8 +151,8 @@ mod tests {
     use crate::host::SilentHost;
     use deadloop_corpus::Place;
 
-    /// What was said of a recording holds of the case that is made of it, whatever the model thought, answered and was
-    /// told between, and of no case in which another channel says the same.
+    /// Checks that the expectation of a recording holds for its case, with any text between, and fails for a case with
+    /// the text in another channel.
     #[test]
     fn a_case_holds_when_it_is_made() {
         let settings = Settings::parse("[[guard]]\ndetector = \"periodic\"\n").unwrap();

@@ -158,10 +158,11 @@ pub(super) fn read_claims(path: &Path) -> RunResult<Vec<GuardClaim>> {
     Ok(claims)
 }
 
-/// Replays settings over a corpus and judges the claims, each in the unit of its rate or else of the labels.
+/// Replays settings over a corpus, and judges the claims. A claim is in the unit of its rate, or otherwise in that of
+/// the labels.
 ///
 /// # Errors
-/// Returns an error if the corpus is not whole, a program does not start, or the host stopped it.
+/// Returns an error if the corpus is incomplete, a program does not start, or the host stops the replay.
 pub(super) fn judge_claims(
     claims: &[GuardClaim],
     settings: &Settings,

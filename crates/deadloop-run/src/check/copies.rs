@@ -51,8 +51,8 @@ pub(super) fn likeness(original: &[char], copy: &[char]) -> f64 {
     exact_share(original, copy).max(piece_share(&fold_text(original), &fold_text(copy)))
 }
 
-/// Returns the share of pieces of `copy` that are also in `original`, without folding, so that lists of different
-/// numbers are less alike.
+/// Returns the share of pieces of `copy` that are also in `original`. Nothing is folded, since lists of different
+/// numbers are less similar.
 pub(super) fn verbatim_likeness(original: &[char], copy: &[char]) -> f64 {
     piece_share(compared_beginning(original), compared_beginning(copy))
 }

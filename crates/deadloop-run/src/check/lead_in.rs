@@ -1,4 +1,4 @@
-//! The check for near-copies that lead into a loop whose label has no `earliest`.
+//! The check for loops with near-copies before them and no `earliest`.
 
 use super::copies::{ClaimedCopies, likeness, verbatim_likeness};
 use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};

@@ -1,4 +1,4 @@
-//! The check for loops whose copies differ in numbers that do not count on.
+//! The check for loops whose copies differ in numbers without a counter.
 
 use deadloop_detect::Channel;
 use deadloop_finder::selection::find;

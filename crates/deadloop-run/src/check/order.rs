@@ -1,4 +1,4 @@
-//! The check for messages of a run that are not in the order that chat APIs require.
+//! The check for messages of a run in an order that chat APIs reject.
 
 use deadloop_corpus::disorders;
 

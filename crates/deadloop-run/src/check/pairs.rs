@@ -33,7 +33,7 @@ pub(super) static INCOMPLETE_CALLS: CorpusCheck = CorpusCheck {
 /// The counts of unpaired and incomplete calls and results of a run.
 #[derive(Default)]
 struct CallPairCounts {
-    /// Results whose id belongs to no call, or that come before any call.
+    /// Results with the id of no call, or before any call.
     stray_results: u64,
     /// Further results of a call that already has one.
     second_results: u64,

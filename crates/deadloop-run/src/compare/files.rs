@@ -20,8 +20,7 @@ use crate::words::typed;
 pub(super) struct ComparisonFolder(Option<(PathBuf, FolderClaim)>);
 
 impl ComparisonFolder {
-    /// Checks that all outputs can be written, and that no file of the user would be overwritten. `read` lists the
-    /// input paths.
+    /// Checks that all outputs can be written without overwriting a file of the user. `read` lists the input paths.
     pub(super) fn prepare(
         args: &ComparisonOutputs,
         read: &[&Path],

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use deadloop_score::{Direction, Flip};
 
 use super::pinned_comparison::{NoComparison, PinnedComparison};
-use super::terminal::outcome_words;
+use super::terminal::format_outcome;
 
 /// A JUnit test case.
 struct TestCase {
@@ -58,8 +58,8 @@ pub(super) fn format_junit(compared: &PinnedComparison) -> String {
         },
         text: format!(
             "BASE: {}; NEW: {}\n{}",
-            outcome_words(&flip.base),
-            outcome_words(&flip.new),
+            format_outcome(&flip.base),
+            format_outcome(&flip.new),
             flip.explain.as_deref().unwrap_or_default()
         ),
     };

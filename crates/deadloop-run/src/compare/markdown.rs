@@ -4,9 +4,9 @@
 
 use deadloop_score::{Flip, Side};
 
-use super::pinned_comparison::{NoComparison, PinnedComparison, gate_word};
+use super::pinned_comparison::{NoComparison, PinnedComparison, format_gate};
 use super::terminal::{
-    METRIC_HEADER, flip_counts, metric_cells, outcome_words, select_rows, worst_first,
+    METRIC_HEADER, flip_counts, format_outcome, metric_cells, select_rows, worst_first,
 };
 
 /// The maximum number of bytes of the whole text. GitHub's limit is 65,536 chars.
@@ -26,7 +26,7 @@ pub(super) fn format_markdown(compared: &PinnedComparison) -> String {
     for gate in &c.gates {
         let (name, word) = (
             gate.gate.name(),
-            gate_word(gate.passed, compared.comparison.verdict),
+            format_gate(gate.passed, compared.comparison.verdict),
         );
         text += &format!("- gate {name}: **{word}**: {}\n", escape(&gate.why));
     }
@@ -125,8 +125,8 @@ fn format_flips(compared: &PinnedComparison, room: usize) -> String {
         let cells = [
             flip.transcript.clone(),
             flip.direction.name().into(),
-            outcome_words(&flip.base),
-            outcome_words(&flip.new),
+            format_outcome(&flip.base),
+            format_outcome(&flip.new),
         ];
         table_row(&cells)
     };

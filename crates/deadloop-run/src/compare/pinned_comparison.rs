@@ -108,7 +108,7 @@ serialize_as_json!(NoComparison, this => {
 });
 
 /// Returns the word for the result of a gate. `let through` is a gate that passes although NEW is worse.
-pub(super) fn gate_word(passed: Option<bool>, verdict: Effect) -> &'static str {
+pub(super) fn format_gate(passed: Option<bool>, verdict: Effect) -> &'static str {
     match passed {
         Some(true) if verdict == Effect::Regressed => "let through",
         Some(true) => "passed",
@@ -118,7 +118,7 @@ pub(super) fn gate_word(passed: Option<bool>, verdict: Effect) -> &'static str {
 }
 
 /// Returns the words for a verdict.
-pub(super) fn verdict_words(verdict: Effect) -> &'static str {
+pub(super) fn format_verdict(verdict: Effect) -> &'static str {
     match verdict {
         Effect::Improved => "better overall",
         Effect::Regressed => "worse",

@@ -47,8 +47,8 @@ impl PinComparison {
     }
 }
 
-/// Checks both sides against every expectation without settings of its own, and adds the gate. Adds no gate if there
-/// are no cases.
+/// Checks both sides against every expectation without its own settings, and adds the gate. Adds no gate if there are
+/// no cases.
 pub(super) fn check_pins(
     cases: &[PinnedCase],
     compared: &mut PinnedComparison,

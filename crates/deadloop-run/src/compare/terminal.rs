@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use deadloop_score::{Direction, Effect, Flip, Row, Side, SideOutcome, SignificanceTest, p_shown};
+use deadloop_score::{Direction, Effect, Flip, Row, Side, SideOutcome, SignificanceTest, format_p};
 
-use super::pinned_comparison::{PinnedComparison, gate_word, verdict_words};
+use super::pinned_comparison::{PinnedComparison, format_gate, format_verdict};
 use crate::layout::TextDocument;
 use crate::option::OUT;
 use crate::visible::{visible, visible_lines};
@@ -20,7 +20,7 @@ impl Display for PinnedComparison {
         let verdict = format!(
             " {}: {}: {}",
             c.verdict.name(),
-            verdict_words(c.verdict),
+            format_verdict(c.verdict),
             c.why.join("\n   ")
         );
         let sides = format!(
@@ -32,7 +32,7 @@ impl Display for PinnedComparison {
             count(self.options.resampling.replicates as u64),
         );
         let gate = |g: &deadloop_score::Gate| {
-            let word = gate_word(g.passed, c.verdict);
+            let word = format_gate(g.passed, c.verdict);
             format!(" gate {}: {word}: {}", g.gate.name(), g.why)
         };
         let gates: Vec<String> = c.gates.iter().map(gate).collect();
@@ -84,7 +84,7 @@ pub(super) fn metric_cells(row: &Row) -> Vec<String> {
     let signed = |x: Option<f64>| x.map_or("n/a".into(), |x| row.format_value(x, true));
     let interval = row.lo.zip(row.hi);
     let p = match (row.test, row.p, row.differ) {
-        (_, Some(p), _) => p_shown(p),
+        (_, Some(p), _) => format_p(p),
         (_, None, 0) => "none differ".into(),
         (SignificanceTest::SignFlip, None, n) => format!("{n} differ: too few"),
         (SignificanceTest::Interval, None, _) => "by interval".into(),
@@ -153,7 +153,7 @@ pub(super) fn flip_counts(compared: &PinnedComparison) -> String {
 }
 
 /// Formats the outcome of a side in a few words.
-pub(super) fn outcome_words(said: &SideOutcome) -> String {
+pub(super) fn format_outcome(said: &SideOutcome) -> String {
     match (said.alarm_at, &said.alarm_channel) {
         (Some(at), Some(channel)) => {
             let kind = said.alarm_kind.as_deref().unwrap_or("");
@@ -177,8 +177,8 @@ fn push_flips(compared: &PinnedComparison, text: TextDocument) -> TextDocument {
         vec![
             visible(&flip.transcript),
             flip.direction.name().into(),
-            outcome_words(&flip.base),
-            outcome_words(&flip.new),
+            format_outcome(&flip.base),
+            format_outcome(&flip.new),
         ]
     };
     let rows = all.iter().take(MAX_LISTED_FLIPS).map(row).collect();

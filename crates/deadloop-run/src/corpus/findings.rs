@@ -172,7 +172,7 @@ impl<C: CaseStore, T> Findings<C, T> {
     }
 
     /// Returns the number of cases so far.
-    pub(crate) fn kept_cases(&self) -> usize {
+    pub(crate) fn case_count(&self) -> usize {
         self.cases.number()
     }
 

@@ -145,7 +145,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
         each(&corpus, watch, find, |record| {
             found.add_record(record);
             full.store(
-                most.is_some_and(|most| found.kept_cases() >= most),
+                most.is_some_and(|most| found.case_count() >= most),
                 Ordering::Relaxed,
             );
             ControlFlow::Continue(())
@@ -231,7 +231,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
 
     /// Notifies the host which fields of `--by` no transcript has. A missing field is not an error, since one breakdown
     /// may serve many corpora.
-    pub(crate) fn tell_absent(&self, by: &[String], host: &dyn Host) {
+    pub(crate) fn notify_absent(&self, by: &[String], host: &dyn Host) {
         let has = |place: usize| self.cases.any(|case| case.by[place].is_some());
         let absent = by.iter().enumerate().filter(|(place, _)| !has(*place));
         let absent: Vec<&str> = absent.map(|(_, name)| name.as_str()).collect();
@@ -260,7 +260,7 @@ impl<C: CaseStore> CorpusSurvey<C> {
     }
 
     /// Notifies the host which lines were left out. Used by commands without a folder of results.
-    pub fn tell_rejected(&self, host: &dyn Host) {
+    pub fn notify_rejected(&self, host: &dyn Host) {
         if !self.problems.is_empty() {
             let n = self.problems.len();
             host.notify(&format!(
@@ -284,8 +284,7 @@ pub(crate) fn rejected_row(problem: &Problem) -> serde_json::Value {
     })
 }
 
-/// Returns a message that suggests an import, for a corpus whose records all have problems. `None` if the first problem
-/// has no line.
+/// Returns a message that suggests an import, if all records have problems. `None` if the first problem has no line.
 pub(crate) fn suggest_import(problems: &[Problem]) -> Option<String> {
     let first = problems.first().filter(|first| first.place.line > 0)?;
     let bad = words::several(problems.len() as u64, "record");

@@ -30,8 +30,7 @@ pub struct Excerpt {
 /// A mark at a char of an excerpt, such as an onset or an alarm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct ExcerptMark {
-    /// The index of the marked char: `position` for an event that begins there, or the last char before `position` for
-    /// an event that ends there.
+    /// The index of the marked char: `position` for a start, or the last char before `position` for an end.
     pub at: u64,
     /// The position to print, in chars of the channel.
     pub position: u64,

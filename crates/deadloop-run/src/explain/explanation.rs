@@ -54,7 +54,7 @@ pub struct ExplainedLabel {
     pub earliest: Units,
     /// The position after the last char or call of the span.
     pub end: Units,
-    /// Whether the span goes on to the end of the recording.
+    /// Whether the span continues to the end of the recording.
     pub open: bool,
     /// The length of one copy.
     pub period: Option<u64>,

@@ -28,6 +28,6 @@ pub use explanation::{
     ExplainedAlarm, ExplainedLabel, ExplainedReading, ExplainedSetting, ExplainedTranscript,
     Explanation, MemberReadings,
 };
-pub use near_misses::{AskedOf, FactSight};
-pub use paint::{Paint, painted};
+pub use near_misses::{FactSight, ThresholdGap};
+pub use paint::{Paint, render};
 pub use words::NO_GUARD;

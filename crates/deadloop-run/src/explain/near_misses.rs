@@ -38,12 +38,12 @@ pub struct FactSight {
     /// The repeated unit, shortened.
     pub unit: String,
     /// The thresholds that apply to the fact, in the order of the detector's parameters.
-    pub thresholds: Vec<AskedOf>,
+    pub thresholds: Vec<ThresholdGap>,
 }
 
 /// A threshold, compared with the number measured for a fact.
 #[derive(Clone, Debug, Serialize)]
-pub struct AskedOf {
+pub struct ThresholdGap {
     /// The name of the parameter.
     pub param: Cow<'static, str>,
     /// The value of the parameter in the setting.
@@ -176,7 +176,7 @@ impl FactSight {
             let bound = bound.filter(|bound| !term.is_fixed_by_fact(*bound))?;
             let from = fact.accepted(term.threshold, term.number, bound);
             let measured = fact.value(bound, step);
-            let asked = AskedOf {
+            let asked = ThresholdGap {
                 param: term.param.name.into(),
                 wanted: term.wanted.clone(),
                 measured: term.threshold.written(measured),
@@ -193,7 +193,7 @@ impl FactSight {
         let structural = fact.asked.iter().map(|asked| {
             let from = fact.accepted(Threshold::AT_MOST, asked.least, asked.bound);
             let measured = fact.value(asked.bound, step);
-            AskedOf {
+            ThresholdGap {
                 param: asked.param.clone().into(),
                 wanted: Value::Int(asked.least),
                 measured: Value::Int(measured),
@@ -205,9 +205,9 @@ impl FactSight {
                 spec: params().find(|param| asked.param.ends_with(param.name)),
             }
         });
-        let mut thresholds: Vec<AskedOf> = held.chain(structural).collect();
+        let mut thresholds: Vec<ThresholdGap> = held.chain(structural).collect();
         if alarm.is_some() && !thresholds.iter().any(|asked| asked.decided) {
-            let spare = |asked: &&mut AskedOf| (!asked.repeats, asked.gap);
+            let spare = |asked: &&mut ThresholdGap| (!asked.repeats, asked.gap);
             let by = |a: &(bool, f64), b: &(bool, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
             let tightest = thresholds
                 .iter_mut()
@@ -228,7 +228,7 @@ impl FactSight {
     }
 
     /// Returns the thresholds that reject this fact.
-    pub(crate) fn refusals(&self) -> impl Iterator<Item = &AskedOf> {
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = &ThresholdGap> {
         self.thresholds.iter().filter(|asked| !asked.met)
     }
 
@@ -271,8 +271,8 @@ fn relative_gap(measured: i64, wanted: i64) -> f64 {
     }
 }
 
-/// Returns the facts to show: the one that causes the member's alarm, up to `most` nearest misses before it, and the
-/// nearest miss that ends in `span`, the labelled loop.
+/// Returns the facts to show: that of the member's alarm, up to `most` nearest misses before it, and the nearest miss
+/// in `span`, the labelled loop.
 pub(super) fn select_facts(
     sights: &[FactSight],
     most: usize,
@@ -373,7 +373,7 @@ mod tests {
             .map(|a| (a.param.as_ref(), &a.measured))
             .collect();
         assert_eq!(refusing, [("min_copies", &Value::Int(3))]);
-        // What lies in the labelled loop is told even where others came nearer.
+        // Near misses in the labelled loop are reported even if others are nearer.
         assert_eq!(periods(&select_facts(&all, 1, Some(&(60..120)))), [100, 60]);
     }
 

@@ -19,7 +19,7 @@ const MAX_COLUMNS: usize = 76;
 const MIN_COLUMNS: usize = 20;
 /// The number of columns of the position that begins a row.
 const POSITION_COLUMNS: usize = 10;
-/// The minimum length in chars of a copy with brackets of its own. Shorter copies would have more brackets than text.
+/// The minimum length in chars of a copy with its own brackets. Shorter copies would have more brackets than text.
 const MIN_BRACKETED_CHARS: u64 = 4;
 
 /// The styles of copies, used in turn.
@@ -90,7 +90,7 @@ impl Paint {
 }
 
 /// Formats an excerpt as rows, each with the lines of its marks.
-pub fn painted(excerpt: &Excerpt, paint: Paint) -> String {
+pub fn render(excerpt: &Excerpt, paint: Paint) -> String {
     let Paint {
         tinted, columns, ..
     } = paint;
@@ -256,7 +256,7 @@ mod tests {
             mark(109, 110, "alarm"),
         ];
         let text = "想一想。\n想一想。\n\u{1b}[0m";
-        let shown = painted(
+        let shown = render(
             &excerpt(text, &[100..105, 105..110], marks),
             Paint::new(false, None),
         );
@@ -274,10 +274,10 @@ mod tests {
     fn tints_alternate_and_tiny_copies_share_a_bracket() {
         let short = excerpt("ababab", &[100..102, 102..104, 104..106], Vec::new());
         assert_eq!(
-            painted(&short, Paint::new(false, None)),
+            render(&short, Paint::new(false, None)),
             "       100 │ ⟦ababab⟧\n"
         );
-        let tinted = painted(&short, Paint::new(true, None));
+        let tinted = render(&short, Paint::new(true, None));
         assert!(!tinted.contains('⟦'), "{tinted:?}");
         let tints = ["\u{1b}[46m", "\u{1b}[43m"].map(|tint| tinted.contains(tint));
         assert_eq!(tints, [true, true], "{tinted:?}");
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn wide_text_fills_a_row_by_columns() {
-        let shown = painted(
+        let shown = render(
             &excerpt(&"想".repeat(50), &[], Vec::new()),
             Paint::new(false, None),
         );
@@ -297,7 +297,7 @@ mod tests {
     fn a_row_is_as_wide_as_the_terminal_allows() {
         for width in [0, 34, 60, 80, 200] {
             let text = excerpt(&"so 想".repeat(60), &[], Vec::new());
-            let shown = painted(&text, Paint::new(false, Some(width)));
+            let shown = render(&text, Paint::new(false, Some(width)));
             let widest = shown.lines().map(UnicodeWidthStr::width).max();
             let most = width.clamp(34, 90);
             assert!(

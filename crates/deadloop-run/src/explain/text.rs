@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use deadloop_detect::{Chars, Value};
 use deadloop_score::Verdict;
 
-use super::paint::{Paint, painted};
+use super::paint::{Paint, render};
 use super::{
-    AskedOf, ExplainedAlarm, ExplainedReading, ExplainedSetting, ExplainedTranscript, Explanation,
-    FactSight, MemberReadings, NO_GUARD,
+    ExplainedAlarm, ExplainedReading, ExplainedSetting, ExplainedTranscript, Explanation,
+    FactSight, MemberReadings, NO_GUARD, ThresholdGap,
 };
 use crate::layout;
 use crate::visible::{quoted, visible};
@@ -31,7 +31,7 @@ pub(super) fn format_explanation(explained: &Explanation, paint: Paint) -> Strin
         let (from, of) = (excerpt.from, count(excerpt.of));
         let to = count(from + Chars::count(&excerpt.text).0);
         let what = format!("{}, chars {} to {to} of {of}", excerpt.channel, count(from));
-        parts.push(format!("{what}\n{}", painted(excerpt, paint).trim_end()));
+        parts.push(format!("{what}\n{}", render(excerpt, paint).trim_end()));
     }
     parts.join("\n\n")
 }
@@ -238,7 +238,7 @@ fn fact_row(sight: &FactSight) -> Vec<String> {
         format_count(sight.copies.unsigned_abs()),
         format_count(sight.period.count()),
         count(sight.onset.count()),
-        sight.describe_thresholds(AskedOf::words),
+        sight.describe_thresholds(ThresholdGap::words),
         quoted(&sight.unit, MAX_UNIT_CHARS),
     ]
 }

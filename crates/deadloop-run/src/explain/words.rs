@@ -6,7 +6,7 @@ use deadloop_detect::harness::ThresholdSide;
 use deadloop_score::choose::subject;
 
 use super::explanation::{ExplainedLabel, ExplainedSetting};
-use super::near_misses::{AskedOf, FactSight};
+use super::near_misses::{FactSight, ThresholdGap};
 use crate::visible::visible;
 use crate::words::count;
 
@@ -52,7 +52,7 @@ impl ExplainedSetting {
             let fact = self.shown_fact().map(|(_, sight)| sight);
             let check = fact.map_or(String::new(), |s| format!("/{}", s.check));
             let why = fact.map_or(String::new(), |s| {
-                format!(", {}", s.describe_thresholds(AskedOf::format_meaning))
+                format!(", {}", s.describe_thresholds(ThresholdGap::format_meaning))
             });
             let says = alarm.detail.as_deref().map(visible);
             let says = says.map_or(String::new(), |says| format!(", it says \"{says}\""));
@@ -70,7 +70,7 @@ impl ExplainedSetting {
                 let (check, at) = (sight.check, count(sight.position.count()));
                 format!(
                     "nearest: {member}/{check} in {channel} at {at}, {}",
-                    sight.describe_thresholds(AskedOf::format_meaning)
+                    sight.describe_thresholds(ThresholdGap::format_meaning)
                 )
             }
             None => "nothing that comes near".into(),
@@ -80,8 +80,8 @@ impl ExplainedSetting {
 
 impl FactSight {
     /// Formats the thresholds that decided or rejected the fact, then the other ones. `words` formats one threshold.
-    pub fn describe_thresholds(&self, words: fn(&AskedOf) -> String) -> String {
-        let join = |pick: fn(&&AskedOf) -> bool| {
+    pub fn describe_thresholds(&self, words: fn(&ThresholdGap) -> String) -> String {
+        let join = |pick: fn(&&ThresholdGap) -> bool| {
             let all = self.thresholds.iter().filter(pick).map(words);
             all.collect::<Vec<_>>().join(", ")
         };
@@ -98,7 +98,7 @@ impl FactSight {
     }
 }
 
-impl AskedOf {
+impl ThresholdGap {
     /// Formats the threshold with the name of its parameter, such as `min_chars 641 ≥ 600`.
     pub fn words(&self) -> String {
         let sign = match (self.side, self.met) {

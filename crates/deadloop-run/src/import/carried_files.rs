@@ -68,7 +68,7 @@ impl CarriedFiles {
     }
 
     /// Returns the labels.csv of the corpus that holds a transcript, if there is one.
-    pub(super) fn labels_beside(&self, entry: &Entry) -> Option<&LabelsFile> {
+    pub(super) fn corpus_labels(&self, entry: &Entry) -> Option<&LabelsFile> {
         let file = entry.place.file.as_path();
         let mut corpora = self.corpora.iter();
         let corpus = corpora.find(|corpus| file.starts_with(&corpus.folder))?;

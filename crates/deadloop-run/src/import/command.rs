@@ -405,7 +405,7 @@ impl ImportState {
             Ok(true) => {}
         }
         // A corpus comes with its labels. Labels that `check` would reject are not imported.
-        let labels = self.carried.labels_beside(&entry);
+        let labels = self.carried.corpus_labels(&entry);
         if entry.labels.is_some() || labels.is_some() {
             let (_, mut problems) = Case::from_entry(&entry, labels, &[]);
             if !problems.is_empty() {

@@ -105,7 +105,7 @@ impl Dispute {
     }
 
     /// Returns whether the finder agrees with the detectors. It agrees with an alarm if something repeats there, and
-    /// with a miss if it sees no loop.
+    /// with a miss if it finds no loop.
     fn finder_agrees(&self, reading: &FinderReading) -> bool {
         match (&self.alarm, reading) {
             (Some(_), FinderReading::Loop(_)) => true,
@@ -186,7 +186,7 @@ fn collect_disputes(
     found
 }
 
-/// Reads the corpus and returns what the finder sees in each disputed transcript.
+/// Reads the corpus, and returns the findings of the finder in each disputed transcript.
 fn find_readings(
     corpus: &Corpus,
     open: &BTreeMap<String, Dispute>,

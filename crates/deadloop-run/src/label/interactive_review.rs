@@ -133,7 +133,7 @@ impl<'a> InteractiveReview<'a> {
         (self.answered, all - self.answered)
     }
 
-    /// Handles a key, and saves the labels after an answer. Returns whether the review goes on.
+    /// Handles a key, and saves the labels after an answer. Returns whether the review continues.
     pub fn press(&mut self, command: KeyCommand) -> RunResult<bool> {
         self.said = "";
         let key = match command {

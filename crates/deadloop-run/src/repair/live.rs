@@ -306,7 +306,7 @@ mod tests {
         );
     }
 
-    /// In no mode is a call written with null for what its model said.
+    /// Checks that no mode writes a call with null arguments.
     #[test]
     fn no_call_has_null_for_its_arguments() {
         let texts = [

@@ -78,7 +78,7 @@ pub(super) fn format_text(done: &RepairRun, summary: &Map<String, Value>) -> Tex
     with_summary_tables(text, summary).lines(format!("\n{}", best_sentence(done)))
 }
 
-/// Formats a sentence that names, for each repairer, the variant that recovers most without harm.
+/// Formats a sentence with the variant of each repairer that recovers most without harm.
 fn best_sentence(done: &RepairRun) -> String {
     let named = |variant: &Variant| {
         if variant.shown {

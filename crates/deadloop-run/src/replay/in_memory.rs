@@ -36,6 +36,6 @@ pub(crate) fn replay_in_memory(
         RunError::Interrupted { .. } => Code::Interrupted.because(error),
         error => run_failure(error),
     })?;
-    programs::tell_errors(&ran.records, host);
+    programs::notify_errors(&ran.records, host);
     Ok((surveyed, ran.records))
 }

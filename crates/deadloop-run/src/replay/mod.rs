@@ -91,7 +91,7 @@ pub struct ReplayRun {
     pub records: PackedRecords,
     /// The options for judging alarms.
     pub judge: JudgeOptions,
-    /// The units of the score tables, first the unit in which settings are chosen.
+    /// The units of the score tables. The first is that of the choice of settings.
     units: Vec<Unit>,
     /// The cost of a wrong alarm, and the loop rate in production.
     pub worth: Stakes,

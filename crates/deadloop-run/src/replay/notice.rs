@@ -33,7 +33,7 @@ pub(crate) fn noticed_faults(cases: &(impl CaseSet + ?Sized), plan: &Plan) -> Op
         guards.collect::<Vec<_>>()
     });
     let members = guards.flat_map(|guard| &guard.members);
-    let kinds = members.flat_map(|member| member.detector.notices);
+    let kinds = members.flat_map(|member| member.detector.faults);
     let mut kinds: Vec<Kind> = kinds.copied().map(Kind::Fault).collect();
     kinds.sort_unstable();
     kinds.dedup();

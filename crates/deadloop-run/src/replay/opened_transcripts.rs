@@ -9,7 +9,7 @@ use deadloop_corpus::{Entry, text_hash};
 use deadloop_detect::{Channel, Settings, Unit};
 use deadloop_score::proposals::FinderReading;
 use deadloop_score::{
-    AnyEvidence, Case, CaseSet, ExcerptsHead, Group, OpenCase, Outcome as Judged, RunCalls,
+    AnyEvidence, Case, CaseSet, ExcerptsHead, Group, OpenCase, Outcome as CaseOutcome, RunCalls,
     Verdict, write_excerpts,
 };
 
@@ -244,7 +244,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
         Some(calls)
     }
 
-    /// Returns what the finder sees at a wrong alarm. `None` without a wrong alarm.
+    /// Returns the finding of the finder at a wrong alarm. `None` without a wrong alarm.
     fn finder_reading(
         &self,
         (cell, case): (usize, usize),
@@ -274,7 +274,7 @@ impl<E: AnyEvidence<Cases: Sync> + Sync> OpeningOptions<'_, E> {
 }
 
 /// Returns how bad an outcome is within a group, larger being worse. `None` if it is not in the group.
-fn badness(group: Group, judged: &Judged, alarmed: bool) -> Option<u64> {
+fn badness(group: Group, judged: &CaseOutcome, alarmed: bool) -> Option<u64> {
     match group {
         Group::FalseAlarm => judged.verdict.is_false().then_some(judged.lost),
         Group::Miss => (judged.verdict == Verdict::Miss).then_some(judged.delay),

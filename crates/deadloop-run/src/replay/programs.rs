@@ -29,9 +29,8 @@ pub(crate) fn start_failure(error: StartError) -> Failure {
 pub(crate) struct ProgramIdentity {
     /// The descriptions of the programs for the manifest.
     pub(crate) described: Vec<ProgramInfo>,
-    /// The inputs of a result that come from programs: the names and versions that they report, and hashes of the files
-    /// in their commands, since an edited detector often keeps its version. Files that the programs load themselves are
-    /// not covered.
+    /// The inputs of a result from programs: their reported names and versions, and hashes of the files in their
+    /// commands. An edited detector often keeps its version. Files that the programs load themselves are not covered.
     pub(crate) inputs: Vec<String>,
 }
 
@@ -63,7 +62,7 @@ fn file_digest(word: &str) -> Option<String> {
 }
 
 /// Notifies the host of the number of transcripts on which a detector failed, and of the first error.
-pub(crate) fn tell_errors(records: &[Record], host: &dyn Host) {
+pub(crate) fn notify_errors(records: &[Record], host: &dyn Host) {
     let mut errors = DetectorErrors::default();
     records
         .iter()

@@ -156,7 +156,7 @@ impl<'a, C: CaseStore, S: DeserializeOwned> OpenRun<'a, C, S> {
         }
         surveyed.accept(request.select.skips(), request.host)?;
         if !request.by_default {
-            surveyed.tell_absent(&request.output.by, request.host);
+            surveyed.notify_absent(&request.output.by, request.host);
         }
         let journal = match merged_answers {
             Some(known) => keep_merged_answers(&surveyed, subject, known, keep).map(|()| None)?,

@@ -30,7 +30,7 @@ pub(super) fn guard_schema(in_grid: bool) -> RunResult<Map<String, Json>> {
 fn detector_schema(detector: &'static Detector, in_grid: bool) -> RunResult<Json> {
     let presets = detector.presets().map_err(|e| Code::Unexpected.error(e))?;
     let presets: Vec<&str> = presets.iter().map(|p| p.name.as_str()).collect();
-    let channels: Vec<&str> = detector.may_read().iter().map(|c| c.name()).collect();
+    let channels: Vec<&str> = detector.all_channels().iter().map(|c| c.name()).collect();
     let mut own = json!({
         "properties": {
             "preset": {"enum": presets},

@@ -1,10 +1,10 @@
-//! [`MadeCounts`]: counts of a synthetic corpus, by item of its spec.
+//! [`SynthCounts`]: counts of a synthetic corpus, by item of its spec.
 
 use deadloop_synth::transcript::SynthTranscript;
 
 /// The counts of a synthetic corpus, by item of its spec.
 #[derive(Default)]
-pub struct MadeCounts {
+pub struct SynthCounts {
     items: Vec<(String, [u64; 6])>,
 }
 
@@ -18,7 +18,7 @@ pub const COUNTED: [&str; 6] = [
     "faults",
 ];
 
-impl MadeCounts {
+impl SynthCounts {
     pub(super) fn add(&mut self, item: &str, made: &SynthTranscript) {
         if self.items.last().is_none_or(|(name, _)| name != item) {
             self.items.push((item.to_owned(), [0; 6]));

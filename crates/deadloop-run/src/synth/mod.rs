@@ -15,12 +15,12 @@ use deadloop_synth::runs::RealRun;
 use deadloop_synth::spec::{CleanSource, CorpusSpec, SourcePlace};
 use deadloop_synth::stock::{CleanText, RealStream, Stock};
 use deadloop_synth::transcript::SynthTranscript;
-use deadloop_synth::{Synth as Maker, SynthJob};
+use deadloop_synth::{Synth as SynthRun, SynthJob};
 use rayon::prelude::*;
 
 mod counts;
 
-pub use counts::{COUNTED, MadeCounts};
+pub use counts::{COUNTED, SynthCounts};
 
 use crate::corpus::survey::{SurveyRequest, survey};
 use crate::failure::{Code, Failure, RunResult};
@@ -29,11 +29,11 @@ use crate::host::Host;
 use crate::option::{FORCE, OUT};
 
 /// The summary of a finished synthetic corpus.
-pub struct MadeCorpus {
+pub struct SynthSummary {
     /// The name of the corpus.
     pub name: String,
     /// The counts of transcripts, loops and faults, by item of the spec.
-    pub counts: MadeCounts,
+    pub counts: SynthCounts,
 }
 
 /// The number of transcripts made in parallel before they are written.
@@ -51,17 +51,17 @@ pub fn make(
     force: bool,
     host: &dyn Host,
     step: &dyn Fn(u64, u64),
-) -> RunResult<MadeCorpus> {
+) -> RunResult<SynthSummary> {
     let spec = CorpusSpec::read(path).map_err(usage_failure)?;
     let folder = CorpusFolder::prepare(out, &spec, force, host)?;
     let stock = read_stock(path, &spec, host)?;
-    let maker = Maker::new(&spec, &stock);
+    let maker = SynthRun::new(&spec, &stock);
     let jobs = maker.jobs();
     if jobs.is_empty() {
         return Err(Code::NothingSelected
             .error("the spec asks for no transcript: no form is of its item's lang"));
     }
-    let mut counts = MadeCounts::default();
+    let mut counts = SynthCounts::default();
     let mut rows = Vec::new();
     let mut splits = Vec::new();
     let mut writers = folder.create_writers(&spec)?;
@@ -97,7 +97,7 @@ pub fn make(
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     write_text(&out.join("dataset.toml"), &spec.card(&name))?;
-    Ok(MadeCorpus {
+    Ok(SynthSummary {
         name: spec.name,
         counts,
     })

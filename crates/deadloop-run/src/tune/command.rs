@@ -17,7 +17,7 @@ use crate::options::{JudgingOptions, OutputOptions, SelectionOptions};
 use crate::replay::request::{Request, SEALED, record};
 use crate::replay::units::first_unit;
 use crate::settings::{SHIPPED, SettingsReader};
-use crate::sweep::{tell_csv_limit, tell_refused};
+use crate::sweep::{notify_refused, tell_csv_limit};
 
 /// The default objective.
 const OBJECTIVE_NAME: &str = "saved";
@@ -74,7 +74,7 @@ options! {
 pub fn tune(options: &TuneOptions, host: &dyn Host) -> RunResult<FolderAnswer> {
     let tuning = options.tuning(host)?;
     let plan = TunePlan::new(&tuning)?;
-    tell_refused(&plan.plan, host);
+    notify_refused(&plan.plan, host);
     if options.dry_run {
         let content = FolderContent::Plan(format_plan(options, &tuning, &plan));
         return Ok(FolderAnswer::new(&options.out, content, None));

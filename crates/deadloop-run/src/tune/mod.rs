@@ -202,7 +202,7 @@ impl ChoiceInput<'_> {
         in_use: &Settings,
     ) -> RunResult<(ScoringResult, ExcerptsHead)> {
         let ready = self.plan.ready.iter().map(|ready| ready.cell);
-        let mut reported: Vec<usize> = choices.worth_reporting().into_iter().chain(ready).collect();
+        let mut reported: Vec<usize> = choices.reported_cells().into_iter().chain(ready).collect();
         reported.sort_unstable();
         reported.dedup();
         let (request, evidence) = (self.request, self.evidence);

@@ -49,7 +49,7 @@ impl TunePlan {
             });
         }
         let scope = Scope::new(&grids, tuning.unit);
-        let chosen = |settings: &Settings| settings.part(|m| scope.has(m));
+        let chosen = |settings: &Settings| settings.filter(|m| scope.has(m));
         let in_use = plan.add_settings(&chosen(&tuning.settings));
         let (mut ready, mut short) = (Vec::new(), Vec::new());
         for (known_as, name, settings) in shipped(tuning.unit, tuning.per)? {
@@ -85,7 +85,7 @@ impl TunePlan {
             file: SettingsInUse {
                 rest: without_guards(&tuning.text)?,
                 text: tuning.text.clone(),
-                kept: tuning.settings.part(|m| !scope.has(m)),
+                kept: tuning.settings.filter(|m| !scope.has(m)),
             },
         })
     }

@@ -169,7 +169,7 @@ impl Remedies<'_> {
             let globs: Vec<String> = names.iter().map(|name| exact_glob(name)).collect();
             parse(file)?.allowing(&globs)
         };
-        Ok(settings.part(|m| m.response.level() == Response::Stop && m.program().is_none()))
+        Ok(settings.filter(|m| m.response.level() == Response::Stop && m.program().is_none()))
     }
 
     /// Returns the tools or lines at which the file stops clean transcripts.

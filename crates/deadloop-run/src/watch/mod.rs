@@ -30,7 +30,7 @@ pub struct WatchState {
     /// Number of bytes read.
     pub bytes: u64,
     /// Counts of the text, calls and other events that the guard received.
-    pub heard: ResponseCounts,
+    pub received: ResponseCounts,
     /// The format of the stream. `None` until it is recognised.
     pub format: Option<StreamFormat>,
     /// The number of lines that could not be read.
@@ -62,7 +62,7 @@ pub struct SharedWatch {
 
 impl SharedWatch {
     /// Returns a copy of the current state.
-    pub fn seen(&self) -> WatchState {
+    pub fn snapshot(&self) -> WatchState {
         self.lock().clone()
     }
 
@@ -82,7 +82,7 @@ impl SharedWatch {
     }
 }
 
-/// An event of the watch, to report while the stream goes on.
+/// An event of the watch, reported while the stream continues.
 pub enum WatchNews<'a> {
     /// A line that could not be read.
     Problem(&'a Problem),
@@ -94,7 +94,7 @@ pub enum WatchNews<'a> {
     Blind(&'a [BlindMember]),
 }
 
-/// A function that returns the guards of a model that cannot judge a stream with the given feeds.
+/// A function that returns the blind guards of a model on a stream with the given feeds.
 pub type BlindMembersFn = Box<dyn Fn(Option<&str>, Feeds) -> Vec<BlindMember> + Send>;
 
 /// A watch over one stream: the guard, the copy and the state so far.
@@ -201,7 +201,7 @@ impl<'a> StreamWatch<'a> {
     fn update_shared(&self, step: WatchStep) {
         let (watched, mut seen) = (&self.watched, self.shared.lock());
         seen.bytes = watched.bytes();
-        seen.heard = watched.counts();
+        seen.received = watched.counts();
         seen.format = watched.format();
         seen.bad_lines = watched.bad_lines();
         seen.problems = watched.problems().to_vec();
@@ -292,7 +292,7 @@ mod tests {
         StreamWatch::new(watched, &shared)
             .run(pipe, &mut copy, |_| ())
             .unwrap();
-        (shared.seen(), copy)
+        (shared.snapshot(), copy)
     }
 
     #[test]
@@ -325,7 +325,7 @@ mod tests {
         for size in [1, 2, 5, 700, stream.len()] {
             let (seen, copy) = watch(stream.as_bytes(), size);
             assert_eq!(
-                (seen.heard.answer, seen.alarm.map(|a| a.delivered)),
+                (seen.received.answer, seen.alarm.map(|a| a.delivered)),
                 (Chars(180), Some(Chars(180).into()))
             );
             // The blank line goes with it where it has come.

@@ -29,7 +29,7 @@ pub struct StreamRecording {
 }
 
 impl WatchRecord {
-    /// Creates the file at `path`, whose name must end like that of a corpus.
+    /// Creates the file at `path`. The name must have an ending of corpus files.
     ///
     /// # Errors
     /// Returns an error if the file exists or the folder cannot be written to.

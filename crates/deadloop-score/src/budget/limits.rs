@@ -147,7 +147,7 @@ pub fn limit_rows(cases: &[LimitCase], limits: &[Limit]) -> Vec<LimitRow> {
     for limit in limits {
         let mut by: BTreeMap<&str, LimitRow> = BTreeMap::new();
         for case in cases {
-            let effect = limit.ask(case.turns);
+            let effect = limit.effect(case.turns);
             for source in ["*", &*case.source] {
                 by.entry(source).or_default().add_run(case, &effect);
             }

@@ -229,7 +229,7 @@ mod tests {
     use deadloop_replay::detect::Settings;
     use deadloop_replay::detect::harness::{DETECTORS, Detector, Literal, Params};
 
-    /// Every detector says of each of its parameters what it asks for, whether switched on or as by default.
+    /// Checks that every parameter of every detector has a description, for its default and for another value.
     #[test]
     fn every_parameter_of_every_detector_has_a_sentence() {
         for detector in DETECTORS.iter().copied() {

@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn copies_of_a_text_stay_together_and_draw_their_groups_together() {
         let mut cases: Vec<Case> = (0..300).map(|i| case(i, Some(i / 2))).collect();
-        // Text n of the first hundred comes back in the group that holds case 299 - n: a chain of pairs.
+        // Text n of the first hundred recurs in the group of case 299 - n, which makes a chain of pairs.
         for i in 0..100 {
             cases[299 - i].copied = cases[i].copied;
         }

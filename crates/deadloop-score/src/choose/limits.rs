@@ -170,7 +170,7 @@ fn obstacle(trial: &Trial, sample: &Sample, options: &ChooseOptions) -> String {
             "better, but surely above the limit".to_owned()
         }
         _ if trial.by.is_some() => "it could ship, but another is better".to_owned(),
-        _ if !sample.is_enough() => "too few loops".to_owned(),
+        _ if !sample.has_enough_loops() => "too few loops".to_owned(),
         _ if !options.meets_others(&trial.tally) => "breaks another limit".to_owned(),
         None => "not better".to_owned(),
         Some(times) if test.lo <= 0.0 => {

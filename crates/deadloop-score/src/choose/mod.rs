@@ -249,11 +249,12 @@ struct Sample {
 }
 
 impl Sample {
-    fn is_enough(&self) -> bool {
+    /// Returns whether a choice from the sample is allowed.
+    fn has_enough_loops(&self) -> bool {
         self.loops >= FEWEST_LOOPS && self.loop_groups >= FEWEST_LOOPS
     }
 
-    fn is_enough_for_safer(&self) -> bool {
+    fn has_enough_for_safer(&self) -> bool {
         self.loops >= FEWEST_FOR_SAFER.0 && self.loop_groups >= FEWEST_FOR_SAFER.1
     }
 }

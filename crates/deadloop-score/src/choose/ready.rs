@@ -23,7 +23,7 @@ impl Chooser<'_> {
         incumbent: &Candidate,
         ready: &[ReadyGuard],
     ) -> Option<Pick> {
-        if !sample.is_enough_for_safer() {
+        if !sample.has_enough_for_safer() {
             return None;
         }
         let options = self.options;

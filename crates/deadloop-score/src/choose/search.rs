@@ -28,7 +28,7 @@ const LADDER: [f64; 22] = [
 /// The minimum number of wrong alarms of the incumbent at which a candidate may have as many.
 const FEW_WRONG: u64 = 5;
 /// The Poisson mean at which zero wrong alarms have a probability of 20 %.
-const LEAST_EXPECTED: f64 = 1.61;
+const MIN_EXPECTED: f64 = 1.61;
 /// Number of rates for `saved_at_1`: 0, 0.05, … 1.
 const RATES: usize = 21;
 
@@ -37,7 +37,7 @@ const RATES: usize = 21;
 pub(super) fn text_lacking(chooser: &Chooser<'_>, sample: &Sample, now: &Tally) -> Option<f64> {
     let limit = chooser.options.limit()?;
     let expected = limit.expected_wrong(&chooser.tally_of_never(&sample.pick))?;
-    (expected < LEAST_EXPECTED && now.wrong() < FEW_WRONG).then(|| LEAST_EXPECTED / expected)
+    (expected < MIN_EXPECTED && now.wrong() < FEW_WRONG).then(|| MIN_EXPECTED / expected)
 }
 
 /// The meaning of `saved_at_1`, for every output.
@@ -132,7 +132,7 @@ impl<'a> GridSearch<'a> {
     pub(super) fn best(&self, tried: &[RungTrial]) -> Option<Pick> {
         let options = self.chooser.options;
         let lacks_text = text_lacking(self.chooser, self.sample, &self.now).is_some();
-        if !options.ships_grid || lacks_text || !self.sample.is_enough() {
+        if !options.ships_grid || lacks_text || !self.sample.has_enough_loops() {
             return None;
         }
         let may = |rung: &&RungTrial| rung.trial.by.is_some() && rung.at_most <= self.top();
@@ -271,13 +271,14 @@ fn distance(a: &[(String, Value)], b: &[(String, Value)]) -> (usize, u64) {
         let other = other.map(|(_, other)| other);
         if other != Some(value) {
             far.0 += 1;
-            far.1 += other.map_or(0, |other| apart(value, other));
+            far.1 += other.map_or(0, |other| value_distance(value, other));
         }
     }
     far
 }
 
-fn apart(a: &Value, b: &Value) -> u64 {
+/// Returns the relative difference of two values, in thousandths. 1000 if one is not a number.
+fn value_distance(a: &Value, b: &Value) -> u64 {
     let Some((a, b)) = a.as_number().zip(b.as_number()) else {
         return 1000;
     };

@@ -214,14 +214,14 @@ impl SentenceWriter<'_> {
         let mut text = format!(
             " {who} makes {now}. {guard} makes {then}. It takes more loops to tell what {name} misses."
         );
-        if !self.sample.is_enough_for_safer() {
+        if !self.sample.has_enough_for_safer() {
             let (loops, groups) = FEWEST_FOR_SAFER;
             text += &format!(" With {loops} loops in {groups} groups, {name} may ship as safer.");
         }
         text
     }
 
-    /// Reports the limits that the file breaks by estimate.
+    /// Returns a sentence about the limits that the estimates of the file exceed.
     fn over_limit_sentence(&self) -> String {
         let (options, who) = (self.options, capital(self.runs));
         let broken = options.constraints.iter().filter_map(|limit| {

@@ -140,9 +140,9 @@ impl Chooser<'_> {
         let others = self.options.meets_others(&tally);
         let is_over = by_estimate && !self.options.is_within(&tally);
         let is_kept = test.wrong[0] <= test.wrong[1] || !is_over;
-        let by = if others && sample.is_enough() && test.lo > 0.0 && is_kept {
+        let by = if others && sample.has_enough_loops() && test.lo > 0.0 && is_kept {
             Some(Ship::Better)
-        } else if others && sample.is_enough_for_safer() && test.is_safer() {
+        } else if others && sample.has_enough_for_safer() && test.is_safer() {
             Some(Ship::Safer)
         } else {
             None

@@ -80,7 +80,7 @@ impl Pick {
 /// A parameter that differs between the setting in use and the file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ParamChange {
-    /// The model, or `*` for every model without a setting of its own.
+    /// The model, or `*` for every model without its own setting.
     pub model: String,
     /// The guard: its detector, numbered if several guards have it.
     pub guard: String,
@@ -150,7 +150,7 @@ impl Figures {
 /// The setting of one model in the file, and the evidence for it. The tallies are on all labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The model, or `*` for the whole file and every model without a table of its own.
+    /// The model, or `*` for the whole file and every model without its own table.
     pub model: String,
     /// The setting's number in the plan.
     pub cell: usize,
@@ -198,7 +198,7 @@ impl Choices {
     }
 
     /// Returns the cells that get a full report: the cells of the file and of the rungs, and the cell in use.
-    pub fn worth_reporting(&self) -> Vec<usize> {
+    pub fn reported_cells(&self) -> Vec<usize> {
         let rungs = self.advice.limits.iter().map(|rung| rung.cell);
         let cells = self.cells().into_values().chain(rungs);
         let cells: BTreeSet<usize> = cells.chain([self.in_use]).collect();
@@ -291,7 +291,7 @@ impl Chooser<'_> {
             file.in_use += model.in_use;
         }
         let ships = file.ships.is_some() || models.iter().any(|model| model.ships.is_some());
-        let verdict = match (ships, search.sample.is_enough()) {
+        let verdict = match (ships, search.sample.has_enough_loops()) {
             (true, _) => Ruling::Ship,
             (false, true) => Ruling::Keep,
             (false, false) => Ruling::Collect,

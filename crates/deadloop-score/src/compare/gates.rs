@@ -46,7 +46,7 @@ deadloop_replay::detect::words! {
         Equivalent = "equivalent",
         /// The verdict `improved`.
         Improved = "improved",
-        /// A rate of wrong alarms that may exceed that of BASE by more than the margin.
+        /// A rate of wrong alarms that may be above BASE by more than the margin.
         Inferior = "inferior",
         /// A transcript with another verdict.
         Flips = "flips",
@@ -203,7 +203,7 @@ impl Row {
             )
         });
         let sure = match (self.test, self.p) {
-            (_, Some(p)) => format!(", p {}", p_shown(p)),
+            (_, Some(p)) => format!(", p {}", format_p(p)),
             (SignificanceTest::SignFlip, None) => ", too few to tell".into(),
             (SignificanceTest::Interval, None) => String::new(),
         };
@@ -234,7 +234,7 @@ impl Row {
 }
 
 /// Formats a p value with two significant digits.
-pub fn p_shown(p: f64) -> String {
+pub fn format_p(p: f64) -> String {
     match p {
         _ if p < 0.0001 => "<0.0001".into(),
         _ if p < 0.01 => format!("{p:.4}"),

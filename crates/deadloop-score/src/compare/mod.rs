@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 pub(crate) use flips::flip_schema;
 pub use flips::{Change, Direction, Flip, flips_csv};
-pub use gates::{FailCondition, Gate, GateName, p_shown};
+pub use gates::{FailCondition, Gate, GateName, format_p};
 pub use pairs::NotComparable;
 pub use rows::{Row, SignificanceTest};
 pub use side::{JudgedSpan, Side, SideError, SideOutcome};
@@ -159,7 +159,7 @@ pub struct Comparison {
 pub struct HealthyAlarms {
     /// The number of wrong alarms.
     pub wrong_alarms: u64,
-    /// The number of alarms that stop a repetition that would have ended by itself.
+    /// The number of alarms on a repetition that would have ended by itself.
     pub transient_stops: u64,
 }
 

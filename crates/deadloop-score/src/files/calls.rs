@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use deadloop_replay::corpus::{RecordedEvent, stream};
-use deadloop_replay::detect::Event as Arriving;
+use deadloop_replay::detect::Event as GuardEvent;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of calls shown of a run.
@@ -117,10 +117,10 @@ struct CallsReader {
 }
 
 impl CallsReader {
-    fn take_event(&mut self, event: Arriving<'_>) {
+    fn take_event(&mut self, event: GuardEvent<'_>) {
         match event {
-            Arriving::Turn { .. } => self.turns += 1,
-            Arriving::Call {
+            GuardEvent::Turn { .. } => self.turns += 1,
+            GuardEvent::Call {
                 id,
                 name,
                 arguments,
@@ -139,7 +139,7 @@ impl CallsReader {
                 let arguments = truncate(&arguments.text(), ARGUMENT_CHARS);
                 self.list.push((called, [arguments, String::new()]));
             }
-            Arriving::Result {
+            GuardEvent::Result {
                 id,
                 content,
                 error,

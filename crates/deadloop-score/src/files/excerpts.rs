@@ -53,7 +53,7 @@ pub struct ExcerptsHead {
     pub texts: bool,
     /// The number of opened transcripts whose text was left out to bound the size of the file.
     pub without_text: u64,
-    /// The number of opened wrong alarms where the offline finder sees a loop that the label lacks.
+    /// The number of opened wrong alarms at which the offline finder finds an unlabelled loop.
     #[serde(default)]
     pub unlabelled_loops: u64,
     /// The clean units that the shown settings watched, as in the denominator of the rate of wrong alarms.
@@ -116,7 +116,7 @@ pub struct OpenCase {
     /// The verdict of the offline finder on a wrong alarm. Empty in other groups.
     #[serde(default)]
     pub looks_like: String,
-    /// Whether the offline finder sees a loop at the wrong alarm.
+    /// Whether the offline finder finds a loop at the wrong alarm.
     #[serde(default)]
     pub unlabelled_loop: bool,
     /// The calls of the transcript, if it is an agent's run.

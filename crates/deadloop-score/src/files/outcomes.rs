@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use deadloop_replay::Stop;
-use deadloop_replay::detect::{Channel, ChannelLengths as Arrived, Response, Unit};
+use deadloop_replay::detect::{Channel, ChannelLengths, Response, Unit};
 use deadloop_tables::{Schema, schema};
 use serde_json::{Value, json};
 
@@ -251,7 +251,7 @@ impl RowInput<'_> {
     }
 
     /// Returns a position in the row's unit, given the amount `seen` that had arrived.
-    fn position(&self, seen: Arrived, channel: Channel) -> u64 {
+    fn position(&self, seen: ChannelLengths, channel: Channel) -> u64 {
         match self.options.unit {
             unit if unit == channel.unit() => seen.count(channel),
             Unit::Calls => seen.tools.0,

@@ -328,7 +328,7 @@ impl Measure {
 mod tests {
     use super::*;
 
-    /// A tally with a number of its own in every count.
+    /// Returns a tally with a different number in every count.
     fn some() -> Tally {
         let mut tally = Tally::default();
         for (i, count) in Count::ALL.into_iter().enumerate() {

@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
 
-    /// The same damage with another name has the same verdict: whoever has tags of his own sees a leak too.
+    /// Checks that damage of tags with other names has the same verdict, so that leaks of custom tags are found.
     #[test]
     fn what_leaks_does_not_hang_on_the_names_of_one_design() {
         let grid = "[[repairer]]\nname = \"tags\"\n[repairer.params]\ntags = [[\"web_search\", \"book_flight\", \"book\"]]\n";

@@ -178,7 +178,7 @@ pub fn judge_arguments(gold: &str, repaired: &str) -> ArgumentsVerdict {
 pub struct EventsVerdict {
     /// Number of events of the undamaged list that are missing.
     pub lost: u64,
-    /// Number of events that are repeated, or that the undamaged list does not have.
+    /// Number of events that are repeated, or missing in the undamaged list.
     pub doubled: u64,
     /// Number of events that arrive after a later event of the undamaged list.
     pub disordered: u64,

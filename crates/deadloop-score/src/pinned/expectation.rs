@@ -39,7 +39,7 @@ pub struct Expectation {
 /// The marked positions of a case, in units of their channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaseMarks {
-    /// The channel that has the marks, in which an alarm is expected. `None` for any channel.
+    /// The channel with the marks, in which an alarm is expected. `None` for any channel.
     pub channel: Option<Channel>,
     /// The position of the first char of the second copy.
     pub onset: Option<u64>,
@@ -76,7 +76,7 @@ pub struct FiredAlarm {
 }
 
 /// Describes an alarm, or its absence, in a few words.
-pub fn alarm_words(fired: Option<FiredAlarm>) -> String {
+pub fn describe_alarm(fired: Option<FiredAlarm>) -> String {
     match fired {
         None => "no alarm".into(),
         Some(f) => format!("an alarm at {} of {}, {}", f.at, f.channel, f.kind),

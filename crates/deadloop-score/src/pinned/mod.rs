@@ -25,7 +25,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::{Spanned, Value};
 
-pub use expectation::{CaseMarks, Expectation, FiredAlarm, alarm_words};
+pub use expectation::{CaseMarks, Expectation, FiredAlarm, describe_alarm};
 
 use crate::truth::Case;
 

@@ -18,7 +18,7 @@ mod finder_reading;
 pub const DOUBTFUL: f64 = 0.75;
 /// The factor on the confidence in a repetition that the model left at the end of a text.
 const BROKEN_OFF_FACTOR: f64 = 0.8;
-/// The finish reasons with which APIs report that the model ended the response.
+/// The finish reasons of responses that the model ended itself.
 pub const BY_ITSELF: [&str; 5] = ["stop", "end_turn", "eos", "eos_token", "completed"];
 /// The text in the finish reasons of servers that end a looping response, such as `repetition_detected` of vLLM.
 const SERVER_STOP_REASON: &str = "repetition";
@@ -65,7 +65,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         .map(|text| {
             let mut found = find(&text.text);
             if is_stopped {
-                found.ended_by_model();
+                found.drop_requested();
             } else if text.is_last && end == ResponseEnd::ByServer {
                 raise_confidence(&mut found);
             }
@@ -95,7 +95,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
         let channel = run.as_ref().map(|run| run.channel);
         rows.push(LabelRow {
             note: format_note(confidence) + &run.as_ref().map(format_harmless).unwrap_or_default(),
-            // Without calls it is clean in chars and in turns, so that a chat counts like the text of a loop beside it.
+            // Without calls, a chat is clean in chars and in turns, and so counts like a looping text.
             channel: channel.filter(|channel| *channel == Channel::Tools),
             ..clean
         });
@@ -108,7 +108,7 @@ pub fn propose(transcript: &Transcript) -> Proposal {
     }
 }
 
-/// Returns whether the finder sees a loop at one of `positions`, each a channel and a position in it.
+/// Returns whether the finder finds a loop at one of `positions`, each a channel and a position in it.
 ///
 /// The result equals that of [`FinderReading::at`] on the rows of [`propose`], at a lower cost. A loop in a text lasts
 /// to the end of the transcript, so only the last text is searched. No text is searched if the model stopped on its
@@ -414,7 +414,7 @@ mod tests {
         }
     }
 
-    /// Rows that are equal, and rows whose numbers differ, were asked for where the model ended the text.
+    /// Checks that equal rows, and rows with different numbers, count as requested if the model ended the text.
     #[test]
     fn rows_of_a_text_that_the_model_ended_are_clean_and_uncertain() {
         let of = |text: &str, reason: &str| {
@@ -453,7 +453,7 @@ mod tests {
         assert_eq!(closed.class, Class::Clean);
     }
 
-    /// Asked for less, the finder says the same at every place.
+    /// Checks that a search of fewer positions has the same result at each position.
     #[test]
     fn a_loop_is_seen_where_all_that_is_proposed_has_one() {
         let text = |text: String| Body::Answer(text);

@@ -22,7 +22,7 @@ pub struct StreamVerdicts {
     pub fault: Option<String>,
     /// The severity of the fault.
     pub severity: u64,
-    /// The verdict on each variant that is_run the stream.
+    /// The verdict on each variant that ran on the stream.
     pub came: Vec<VariantVerdict>,
 }
 

@@ -1,4 +1,4 @@
-//! [`Tally`]: counts and integer sums that can be added, from which every score is computed.
+//! [`Tally`]: the counts and integer sums from which every score is computed.
 
 use std::collections::BTreeSet;
 use std::iter::Sum;

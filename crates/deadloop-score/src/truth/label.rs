@@ -211,7 +211,7 @@ impl WireLabel {
     }
 }
 
-/// Rejects a loop whose kind is one of faults, and a fault whose kind is one of loops.
+/// Rejects a loop with a kind of faults, and a fault with a kind of loops.
 fn check_kind_fits(
     class: Option<Class>,
     kind: Option<Kind>,

@@ -1,7 +1,7 @@
 //! [`Timeline`]: the order and the lengths of a transcript's channels, without its text.
 
 use deadloop_replay::corpus::{Body, RecordedEvent, stream};
-use deadloop_replay::detect::{Channel, Chars, Event as Arriving, Unit};
+use deadloop_replay::detect::{Channel, Chars, Event as GuardEvent, Unit};
 use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, text_of};
 use serde::{Deserialize, Serialize};
 
@@ -30,12 +30,12 @@ impl Timeline {
         let mut add = |channel, units| extend_segments(&mut segments, channel, units);
         for (_, event) in stream(events) {
             match event {
-                Arriving::Text(channel, text) => add(channel.into(), Chars::count(text).0),
-                Arriving::Call { arguments, .. } => {
+                GuardEvent::Text(channel, text) => add(channel.into(), Chars::count(text).0),
+                GuardEvent::Call { arguments, .. } => {
                     add(Channel::Arguments, Chars::count(&arguments.text()).0);
                     add(Channel::Tools, 1);
                 }
-                Arriving::Turn { .. } => add(Channel::Turns, 1),
+                GuardEvent::Turn { .. } => add(Channel::Turns, 1),
                 _ => {}
             }
         }

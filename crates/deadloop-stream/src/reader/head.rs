@@ -1,7 +1,7 @@
 //! Recognition of a stream's format from as few first bytes as possible.
 //!
 //! Text must not wait, so a beginning that cannot start a stream of objects is text. An object counts as a chunk only
-//! if some family knows its first key and its whole line. For answers that look like chunks, pass `--from`.
+//! if a family matches its first key and the complete line. For answers that look like chunks, pass `--from`.
 
 use super::StreamFormat;
 use super::families;

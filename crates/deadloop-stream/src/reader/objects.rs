@@ -214,7 +214,7 @@ impl ObjectReader {
             }
             _ => {}
         }
-        let event = event.seen().owned();
+        let event = event.to_guard_event().owned();
         out.push_back(Arrival { event, end });
     }
 
@@ -242,7 +242,7 @@ fn read_frame(frame: FrameResult<'_>, limit: usize) -> Option<ParsedObject> {
     }
 }
 
-/// Wraps the data of an event named `error` in an object with the field `error`, unless an API knows the object.
+/// Wraps the data of an event named `error` in an object with the field `error`, unless the object belongs to an API.
 fn wrap_error(object: Map<String, Value>) -> Map<String, Value> {
     match families::recognize(&object) {
         Some(_) => object,

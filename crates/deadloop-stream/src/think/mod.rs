@@ -352,7 +352,7 @@ pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> 
 }
 
 /// Splits an owned text. See [`split_think`]. A text on one side only, as nearly all are, is not copied.
-pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
+pub fn split_owned(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
     splitter.push(&text, &mut |side, piece| {

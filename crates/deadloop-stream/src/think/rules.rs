@@ -27,7 +27,7 @@ pub struct ThinkRules {
     pub blocks: Blocks,
     /// The recognised tags. See [`Tags::new`] for their syntax.
     pub tags: Tags,
-    /// The models whose prompt template opens the tag, so that a closing tag without an opening one ends the reasoning.
+    /// The models whose prompt template opens the tag. Then a closing tag without an opening one ends the reasoning.
     pub opened_in_prompt: Vec<ModelGlob>,
     /// Rules for some models. The first match applies.
     pub model: Vec<ModelThink>,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, TWICE, WireFault, WireResult};
+use super::fields::{DUPLICATE_FIELD, Fields, WireFault, WireResult};
 use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
         while let Some(name) = map.next_key()? {
             let value = map.next_value_seed(CountedValue(self.0))?;
             if !fields.put(name, value) {
-                return Err(A::Error::custom(TWICE));
+                return Err(A::Error::custom(DUPLICATE_FIELD));
             }
         }
         Ok(read_event(fields))

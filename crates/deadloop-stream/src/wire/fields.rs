@@ -49,8 +49,7 @@ impl WireFault {
         Self::new(format!("`{name}` is {}", kind(value)), expected)
     }
 
-    /// Converts a JSON parser's error on `source`, which is a syntax error or one of the few type errors that the
-    /// parser finds.
+    /// Converts a JSON parser's error on `source`: a syntax error, or one of the few type errors that the parser finds.
     pub fn json(error: &serde_json::Error, source: &str) -> Self {
         let text = error.to_string();
         if text.contains("hex escape")
@@ -106,7 +105,7 @@ fn lone_surrogate_offset(source: &str, from: usize) -> Option<usize> {
 }
 
 /// Replaces each unpaired surrogate escape in JSON with that of U+FFFD. `None` if it has none.
-pub fn whole_escapes(json: &[u8]) -> Option<String> {
+pub fn repair_escapes(json: &[u8]) -> Option<String> {
     let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
     memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
     let json = utf8(json).ok()?;
@@ -129,7 +128,7 @@ pub fn utf8(line: &[u8]) -> WireResult<&str> {
 }
 
 /// The parser's error message for a field that occurs twice.
-pub const TWICE: &str = "a field stands here twice, expected each field once";
+pub const DUPLICATE_FIELD: &str = "a field stands here twice, expected each field once";
 
 /// Returns the name of a value's type, for messages.
 pub fn kind(value: &Value) -> &'static str {

@@ -35,7 +35,7 @@ impl ValueBudget {
         }
     }
 
-    fn spend_one<E: Error>(&self) -> Result<(), E> {
+    fn spend_value<E: Error>(&self) -> Result<(), E> {
         let most = self.most;
         let left = self.left.get().checked_sub(1).ok_or_else(|| {
             E::custom(format_args!(
@@ -101,7 +101,7 @@ impl<'de> Visitor<'de> for CountedValue<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self)? {
-            self.0.spend_one()?;
+            self.0.spend_value()?;
             items.push(item);
         }
         Ok(items.into())
@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for CountedValue<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
         let mut fields = Map::new();
         while let Some(name) = map.next_key()? {
-            self.0.spend_one()?;
+            self.0.spend_value()?;
             fields.insert(name, map.next_value_seed(self)?);
         }
         Ok(fields.into())

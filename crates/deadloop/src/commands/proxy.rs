@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
-use deadloop_proxy::{AlarmEffect, Proxy as Listening, ProxyNews, ProxyOptions, Upstream};
+use deadloop_proxy::{AlarmEffect, Proxy as ProxyServer, ProxyNews, ProxyOptions, Upstream};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
@@ -69,11 +69,11 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
         upstream: args.upstream.clone(),
         guards,
         think: reader.think(path)?,
-        most: args.max_streams,
-        tell: Box::new(tell),
+        max_connections: args.max_streams,
+        hook: Box::new(tell),
     };
     let at = &args.listen;
-    let proxy = Listening::bind(at, options);
+    let proxy = ProxyServer::bind(at, options);
     let mut proxy = proxy.map_err(|e| Code::Usage.error(format!("--listen {at}: {e}")))?;
     let metrics = args.metrics.as_deref().map(|at| {
         let scraped = proxy.metrics_at(at);

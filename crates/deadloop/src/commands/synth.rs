@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadloop_run::synth::{COUNTED, MadeCorpus, make};
+use deadloop_run::synth::{COUNTED, SynthSummary, make};
 use deadloop_synth::spec::{KeyText, key_texts};
 use serde_json::{Map, Value, json};
 
@@ -99,7 +99,7 @@ fn print_keys(global: GlobalArgs) -> Outcome {
 }
 
 /// Prints the counts of a synthetic corpus by item.
-fn print_counts(made: &MadeCorpus, out: &Path, global: GlobalArgs) -> Outcome {
+fn print_counts(made: &SynthSummary, out: &Path, global: GlobalArgs) -> Outcome {
     let items = made.counts.items();
     if global.json {
         let item = |(name, counts): &(String, [u64; 6])| {

@@ -129,7 +129,7 @@ pub(super) fn run(args: &WatchArgs, global: GlobalArgs) -> Outcome {
     spawn_watch(args, global, parts, &shared, sender);
     let end = ends.recv()?;
     let summary = WatchSummary {
-        state: shared.seen(),
+        state: shared.snapshot(),
         args,
         settings,
         repairers,
@@ -325,10 +325,10 @@ impl WatchSummary<'_> {
             );
             return Err(Code::Usage.error(what));
         }
-        if seen.heard.reasoning.0
-            + seen.heard.answer.0
-            + seen.heard.calls.0
-            + seen.heard.arguments.0
+        if seen.received.reasoning.0
+            + seen.received.answer.0
+            + seen.received.calls.0
+            + seen.received.arguments.0
             > 0
         {
             return Ok(());
@@ -387,10 +387,10 @@ impl WatchSummary<'_> {
             "alarm": seen.alarm,
             "warnings": seen.warnings,
             "seen": {
-                "reasoning": seen.heard.reasoning,
-                "answer": seen.heard.answer,
-                "arguments": seen.heard.arguments,
-                "calls": seen.heard.calls,
+                "reasoning": seen.received.reasoning,
+                "answer": seen.received.answer,
+                "arguments": seen.received.arguments,
+                "calls": seen.received.calls,
             },
             "refused": refused,
             "bytes": seen.bytes,
@@ -410,7 +410,7 @@ impl WatchSummary<'_> {
             0 => String::new(),
             n => format!(", {} that could not be read", show::several(n, "line")),
         };
-        let calls = match seen.heard.calls.0 {
+        let calls = match seen.received.calls.0 {
             0 => String::new(),
             n => format!(", {}", show::several(n, "tool call")),
         };
@@ -420,8 +420,8 @@ impl WatchSummary<'_> {
         };
         format!(
             "{} chars of reasoning and {} of answer{calls} ({format}{bad}{model})",
-            show::count(seen.heard.reasoning.0),
-            show::count(seen.heard.answer.0),
+            show::count(seen.received.reasoning.0),
+            show::count(seen.received.answer.0),
         )
     }
 

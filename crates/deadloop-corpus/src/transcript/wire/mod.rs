@@ -13,7 +13,7 @@ use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 
 mod write;
 
-use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
+use deadloop_stream::wire::{CountedValue, DUPLICATE_FIELD, EventList, Fields, ValueBudget};
 pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_of, kind, utf8};
 pub(crate) use write::write_line;
 
@@ -174,7 +174,7 @@ impl<'de> Deserialize<'de> for WireTranscript {
                     }
                     let value = map.next_value_seed(CountedValue(&budget))?;
                     if !wire.set_field(name, value) {
-                        return Err(A::Error::custom(TWICE));
+                        return Err(A::Error::custom(DUPLICATE_FIELD));
                     }
                 }
                 Ok(wire)

@@ -2,7 +2,7 @@
 //!
 //! Runs of short units come from the window, periods from the segment.
 
-use super::period::{Match, matches};
+use super::period::{Match, find_matches};
 use super::segment::{Segment, SegmentElements, SegmentRules};
 use super::short_runs::{ShortRun, runs};
 use super::structure::{FenceRule, StructuralParams};
@@ -11,7 +11,7 @@ use crate::stream::{Chars, Kind};
 
 impl StructuralParams {
     /// Reports the runs of short units in the window.
-    pub(super) fn short(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
+    pub(super) fn report_short_runs(&self, window: &Segment<'_>, facts: &mut Vec<Fact>) {
         for (part, _) in &window.parts {
             let chars: Vec<char> = window.text[part.clone()].chars().collect();
             let start = window.start + Chars::count(&window.text[..part.start]).0;
@@ -21,8 +21,8 @@ impl StructuralParams {
         }
     }
 
-    /// Reports the periods of blocks and of lines in the segment, in the order in which a setting tries them.
-    pub(super) fn periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
+    /// Reports the periods of blocks and of lines in the segment, in the order in which a setting checks them.
+    pub(super) fn report_periods(&self, segment: &Segment<'_>, facts: &mut Vec<Fact>) {
         let at = Chars(segment.start + Chars::count(segment.text).0);
         let drop_tail = self.drop_tail;
         let block = SegmentRules {
@@ -35,14 +35,14 @@ impl StructuralParams {
             drop_blank: false,
             drop_tail,
         };
-        let blocks = segment.split_elements(|c| self.delimiters.hold(c), &block);
+        let blocks = segment.split_elements(|c| self.delimiters.contains(c), &block);
         let lines = segment.split_elements(|c| c == '\n', &line);
         let paragraphs = self.find_periods(&blocks, (Kind::Paragraph, "paragraph", at));
         let lists = self.find_periods(&lines, (Kind::OrderedList, "ordered-list", at));
         facts.extend(order_facts(paragraphs, lists).into_iter().map(|f| f.fact()));
     }
 
-    /// Returns each period of these elements that some setting may accept, shortest first.
+    /// Returns the periods of these elements that some setting may accept, shortest first.
     fn find_periods(
         &self,
         elements: &SegmentElements<'_>,
@@ -50,7 +50,7 @@ impl StructuralParams {
     ) -> Vec<FactDraft> {
         let with = |m: Match| {
             let tail = elements.tail(m.tail, m.period);
-            let asked = self.asked_in_fence(m, elements.last_fenced);
+            let asked = self.fence_condition(m, elements.last_fenced);
             if asked
                 .as_ref()
                 .is_some_and(|asked| to_i64(m.matches) < asked.least)
@@ -77,14 +77,14 @@ impl StructuralParams {
                 },
             })
         };
-        matches(&elements.ids)
+        find_matches(&elements.ids)
             .into_iter()
             .filter_map(with)
             .collect()
     }
 
-    /// Returns the condition that `code` puts in the place of `min_matches` inside a fence.
-    fn asked_in_fence(&self, m: Match, fenced: bool) -> Option<StructuralCondition> {
+    /// Returns the condition of `code`, which replaces `min_matches` inside a fence.
+    fn fence_condition(&self, m: Match, fenced: bool) -> Option<StructuralCondition> {
         match self.code {
             FenceRule::Matches(least) if fenced => Some(StructuralCondition {
                 param: "code".into(),
@@ -99,8 +99,9 @@ impl StructuralParams {
 /// A fact before its bounds are final.
 #[derive(Clone)]
 struct FactDraft {
-    /// The matches; `None` if `code` replaces `min_matches`.
+    /// The matches. `None` if `code` replaces `min_matches`.
     matches: Option<i64>,
+    /// The number of copies.
     cycles: i64,
     period: i64,
     marked: bool,
@@ -120,12 +121,11 @@ impl FactDraft {
     }
 }
 
-/// Orders the findings of both period checks at one checkpoint. A setting tries them in this order, so that the first
-/// one that it accepts has the right kind.
+/// Orders the facts of both period checks at a checkpoint. The first fact that a setting accepts then has the right
+/// kind.
 ///
-/// A list whose repeated part had no marker gives way to a paragraph that fires too. So for such a list and a
-/// paragraph, a fact with the stricter of each pair of bounds is added before the list. It is accepted by the settings
-/// that accept both.
+/// If both a paragraph and a list without markers in its repeated part fire, the paragraph counts. So a fact with the
+/// stricter of both bounds is added before such a list. A setting accepts it if it accepts both.
 fn order_facts(paragraphs: Vec<FactDraft>, lists: Vec<FactDraft>) -> Vec<FactDraft> {
     let both = |list: &FactDraft| {
         let with = |p: &FactDraft| FactDraft {

@@ -10,11 +10,11 @@ use crate::settings::params::Params;
 use crate::stream::Chars;
 use crate::text::fence::Fence;
 
-/// A meter of one stream. It keeps only the chars that the next checkpoint will read: at most the largest of `window`,
-/// `segment` and the gaps between checkpoints. Other text is counted and dropped.
+/// A meter of one stream. It keeps only chars that a later checkpoint reads: at most the largest of `window`, `segment`
+/// and the distances between checkpoints.
 struct CheckpointMeter {
-    look: Arc<StructuralParams>,
-    seen: u64,
+    params: Arc<StructuralParams>,
+    read: u64,
     next: usize,
     buffer: String,
     fence: Fence,
@@ -22,60 +22,60 @@ struct CheckpointMeter {
 
 /// Returns the recipe of checkpoint meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(StructuralParams::new(params));
+    let shared = Arc::new(StructuralParams::new(params));
     Recipe::text(params, move || {
-        Box::new(CheckpointMeter::new(Arc::clone(&look)))
+        Box::new(CheckpointMeter::new(Arc::clone(&shared)))
     })
 }
 
 impl CheckpointMeter {
-    fn new(look: Arc<StructuralParams>) -> Self {
+    fn new(params: Arc<StructuralParams>) -> Self {
         Self {
-            look,
-            seen: 0,
+            params,
+            read: 0,
             next: 0,
             buffer: String::new(),
             fence: Fence::default(),
         }
     }
 
-    /// Counts up to `count` chars of `text` without keeping them. Returns the rest.
+    /// Skips up to `count` chars of `text`. Returns the rest.
     fn skip<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
-        if self.look.code != FenceRule::Check {
+        if self.params.code != FenceRule::Check {
             self.fence.read(head);
         }
-        self.seen += taken;
+        self.read += taken;
         rest
     }
 
-    /// Keeps up to `count` chars of `text`. Returns the rest.
+    /// Stores up to `count` chars of `text`. Returns the rest.
     fn take<'t>(&mut self, text: &'t str, count: u64) -> &'t str {
         let (head, rest, taken) = split_at_char(text, count);
         self.buffer.push_str(head);
-        self.seen += taken;
+        self.read += taken;
         rest
     }
 
     /// Drops the chars that no later checkpoint reads.
-    fn forget(&mut self) {
-        let kept = self.seen.saturating_sub(self.look.keep_from(self.next));
+    fn drop_unneeded(&mut self) {
+        let kept = self.read.saturating_sub(self.params.keep_from(self.next));
         let cut = self.buffer.len() - last_chars(&self.buffer, kept).len();
-        if self.look.code != FenceRule::Check {
+        if self.params.code != FenceRule::Check {
             self.fence.read(&self.buffer[..cut]);
         }
         self.buffer.drain(..cut);
     }
 
-    /// Reports all facts at the checkpoint that was just reached.
+    /// Reports all facts at the current checkpoint.
     fn report_facts(&self, facts: &mut Vec<Fact>) {
-        let look = &self.look;
-        if look.looks_for_short(self.next) {
-            look.short(&self.last(look.window), facts);
+        let params = &self.params;
+        if params.reads_short_runs(self.next) {
+            params.report_short_runs(&self.last(params.window), facts);
         }
         if self.next > 0 {
-            let start = look.segment_start(self.seen, look.previous(self.next));
-            look.periods(&self.last(self.seen - start), facts);
+            let start = params.segment_start(self.read, params.previous(self.next));
+            params.report_periods(&self.last(self.read - start), facts);
         }
     }
 
@@ -83,7 +83,7 @@ impl CheckpointMeter {
     fn last(&self, count: u64) -> Segment<'_> {
         let text = last_chars(&self.buffer, count);
         let from = self.buffer.len() - text.len();
-        let parts = match self.look.code {
+        let parts = match self.params.code {
             FenceRule::Check => vec![(0..text.len(), false)],
             code => {
                 let keep = |(range, fenced): (std::ops::Range<usize>, bool)| {
@@ -100,7 +100,7 @@ impl CheckpointMeter {
         };
         Segment {
             text,
-            start: self.seen - Chars::count(text).0,
+            start: self.read - Chars::count(text).0,
             parts,
         }
     }
@@ -109,23 +109,23 @@ impl CheckpointMeter {
 impl TextMeter for CheckpointMeter {
     fn push(&mut self, piece: &str, facts: &mut Vec<Fact>) {
         let mut rest = piece;
-        while let (false, Some(at)) = (rest.is_empty(), self.look.checkpoint(self.next)) {
-            let keep_from = self.look.keep_from(self.next);
-            if self.seen < keep_from {
-                rest = self.skip(rest, keep_from.min(at) - self.seen);
+        while let (false, Some(at)) = (rest.is_empty(), self.params.checkpoint(self.next)) {
+            let keep_from = self.params.keep_from(self.next);
+            if self.read < keep_from {
+                rest = self.skip(rest, keep_from.min(at) - self.read);
             } else {
-                rest = self.take(rest, at - self.seen);
+                rest = self.take(rest, at - self.read);
             }
-            if self.seen == at {
+            if self.read == at {
                 self.report_facts(facts);
                 self.next += 1;
-                self.forget();
+                self.drop_unneeded();
             }
         }
     }
 }
 
-/// Cuts `text` after `count` chars, or at its end. Returns the head, the rest, and the number of chars in the head.
+/// Splits `text` after `count` chars, or at its end. Returns both parts, and the number of chars of the first.
 fn split_at_char(text: &str, count: u64) -> (&str, &str, u64) {
     let Some(last) = usize::try_from(count).ok().and_then(|n| n.checked_sub(1)) else {
         return ("", text, 0);

@@ -1,19 +1,19 @@
 //! `checkpoint`: searches the text for repetition when its length reaches a checkpoint.
 //!
 //! It searches a short window for short units, and the segment before the checkpoint for repeated paragraphs and list
-//! items. The detector comes from a design document on dead loops.
+//! items. The detector implements a design document on dead loops.
 //!
 //! | to find | look in |
 //! |---|---|
 //! | parameters | here |
-//! | combinations of parameters that are refused | `reachability` |
+//! | rejected combinations of parameters | `reachability` |
 //! | presets and their sources | `presets.toml` |
 //! | the compiled structural parameters | `structure` |
 //! | the buffer of the stream, and the order of checkpoints | `meter` |
 //! | the facts of a checkpoint | `facts` |
 //! | adjacent copies of short units | `short_runs` |
 //! | the period check on blocks and lines | `period` |
-//! | cutting a segment into blocks and lines, code fences | `segment`, with `fence` of `text` |
+//! | the blocks and lines of a segment | `segment`, with code fences from `text/fence` |
 //!
 //! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
@@ -42,8 +42,7 @@ detector! {
     measure: Measurement::Text(meter::recipe),
 }
 
-/// The upper bound of parameters that are positions or lengths. Memory grows with these parameters, so they are
-/// bounded.
+/// The maximum of parameters that are positions or lengths. It bounds memory.
 const MAX_CHARS: i64 = 10_000_000;
 
 static PARAMS: &[Param] = &[

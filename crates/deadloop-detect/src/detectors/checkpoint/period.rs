@@ -1,25 +1,25 @@
-//! The period check on a list of elements, shared by blocks and lines.
+//! Finds the periods at the end of a list of elements: blocks or lines.
 //!
-//! It finds the length of the tail that repeats the elements one period earlier.
+//! For each period, it finds the tail whose elements equal those one period earlier.
 
-/// A period with its matches: the elements at the end that equal the element one period earlier.
+/// A period and its matches: the last elements that equal the element one period earlier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
     /// The period in elements.
     pub(super) period: usize,
     /// The number of matches, 1 or more.
     pub(super) matches: usize,
-    /// The number of elements of the tail that the matches prove, including the first copy.
+    /// The number of elements of the tail, including the first copy.
     pub(super) tail: usize,
     /// The number of copies in the tail, including the first.
     pub(super) cycles: usize,
 }
 
-/// Returns the periods that matter, shortest first. A period with no more matches than a shorter one is left out:
-/// every setting that would accept it accepts the shorter one first.
+/// Returns the periods, shortest first. A period with no more matches than a shorter one is left out, since every
+/// setting accepts the shorter one first.
 ///
-/// Periods go up to half of the elements. Work: O(n) for n elements.
-pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
+/// The longest period is half of the elements. The time is O(n) for n elements.
+pub(super) fn find_matches(elements: &[u32]) -> Vec<Match> {
     let counts = tail_matches(elements);
     let of = |p: usize| Match {
         period: p,
@@ -36,8 +36,8 @@ pub(super) fn matches(elements: &[u32]) -> Vec<Match> {
     (1..=elements.len() / 2).map(of).filter(better).collect()
 }
 
-/// Returns, for each p, the number of elements at the end that equal the element p earlier. This is the Z-function of
-/// the elements read backwards (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
+/// Returns for each p the number of last elements that equal the element p earlier. This is the Z function of the
+/// reversed elements (Gusfield, Algorithms on Strings, Trees, and Sequences, 1.3).
 fn tail_matches(elements: &[u32]) -> Vec<usize> {
     let n = elements.len();
     let back = |i: usize| elements[n - 1 - i];
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     /// Counts the matches by the definition.
-    fn slow(e: &[u32], p: usize) -> usize {
+    fn count_matches(e: &[u32], p: usize) -> usize {
         let mut m = 0;
         while e.len() > m + p && e[e.len() - 1 - m] == e[e.len() - 1 - m - p] {
             m += 1;
@@ -74,13 +74,13 @@ mod tests {
     }
 
     #[test]
-    fn counts_as_the_definition_does_on_every_short_list() {
+    fn counts_agree_with_the_definition_on_all_short_lists() {
         for n in 1..=9_u32 {
             for code in 0..3_u32.pow(n) {
                 let e: Vec<u32> = (0..n).map(|i| code / 3_u32.pow(i) % 3).collect();
                 let fast = tail_matches(&e);
                 for (p, count) in fast.iter().enumerate().skip(1) {
-                    assert_eq!(*count, slow(&e, p), "{e:?} period {p}");
+                    assert_eq!(*count, count_matches(&e, p), "{e:?} period {p}");
                 }
             }
         }
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn keeps_a_longer_period_only_for_more_matches() {
         // A B A B A B: four matches at period 2; period 1 has none, period 3 none.
-        let found = matches(&[0, 1, 0, 1, 0, 1]);
+        let found = find_matches(&[0, 1, 0, 1, 0, 1]);
         assert_eq!(
             found,
             [Match {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn nothing_to_compare() {
-        assert_eq!(matches(&[]), []);
-        assert_eq!(matches(&[7]), []);
+        assert_eq!(find_matches(&[]), []);
+        assert_eq!(find_matches(&[7]), []);
     }
 }

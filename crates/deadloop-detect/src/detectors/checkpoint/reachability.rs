@@ -1,14 +1,13 @@
-//! Checks settings of `checkpoint`: refuses those in which no check can fire.
+//! Rejects settings of `checkpoint` with which no check can fire.
 
 use crate::detectors::Refusal;
 use crate::settings::params::Params;
 use crate::settings::value::Value;
 
-/// The maximum number of chars that may be read again for each new char.
+/// The maximum number of chars that are read again per new char.
 const REREAD: i64 = 1000;
 
-/// Refuses settings in which the unit's bounds exclude each other or no check can ever fire. Also refuses settings that
-/// would read the same text so often that a stream had to wait.
+/// Rejects contradicting bounds of the unit, checks that can never fire, and settings that read text again too often.
 pub(super) fn check(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int("min_unit"), params.int("max_unit"));
     if max != 0 && max < min {
@@ -54,7 +53,7 @@ fn short_unreachable(params: &Params) -> Option<Refusal> {
     let endless = params.text("short_at") == "all" && params.int("every") > 0;
     let window = params.int("window");
     let room = if endless { window } else { window.min(last) };
-    // A row of one char is skipped, so the shortest unit that can fire has two.
+    // A repeated single char is no unit, so the shortest unit has two chars.
     let unit = params.int("min_unit").max(2);
     let max = params.int("max_unit");
     let copies = params.int("min_repeats");
@@ -94,7 +93,7 @@ fn period_unreachable(params: &Params) -> Option<Refusal> {
         Some(n) => n.min(checkpoints.last().copied().unwrap_or(0)),
         None => gap,
     };
-    // n line breaks separate n + 1 empty lines.
+    // n line feeds separate n + 1 empty lines.
     let lines = longest + i64::from(params.text("partial_tail") == "keep");
     let matches = params.int("min_matches").max(params.int("min_cycles") - 1);
     let fenced = params

@@ -1,4 +1,4 @@
-//! Cuts a segment into elements: blocks that end at a delimiter, or lines without their markers.
+//! Splits a segment into elements: blocks that end at a delimiter, or lines without their markers.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,33 +8,33 @@ use regex::Regex;
 use crate::measure::fact::UNIT_CHARS;
 use crate::stream::Chars;
 
-/// A text that ends at a checkpoint, with the parts that checks read.
+/// The text before a checkpoint, and the parts that checks read.
 #[derive(Debug)]
 pub(super) struct Segment<'a> {
     /// The text.
     pub(super) text: &'a str,
-    /// Position of the text's first char in the channel.
+    /// The position of the text in the channel, in chars.
     pub(super) start: u64,
-    /// Byte ranges of the parts that checks read, in order, and whether each is in a code fence.
+    /// The byte ranges of the parts that checks read, in order, and whether each is in a code fence.
     pub(super) parts: Vec<(Range<usize>, bool)>,
 }
 
-/// Rules for cutting a segment into elements.
+/// The rules for splitting a segment into elements.
 pub(super) struct SegmentRules<'a> {
     /// A marker that is removed from the start of an element before the comparison.
     pub(super) marker: Option<&'a Regex>,
-    /// Whether elements of white space are left out.
+    /// Whether blank elements are skipped.
     pub(super) drop_blank: bool,
-    /// Whether the last element, which the checkpoint cut, is left out.
+    /// Whether the last element, which the checkpoint cut, is skipped.
     pub(super) drop_tail: bool,
 }
 
 /// The elements of a segment, as numbers: equal elements have equal numbers.
 #[derive(Debug, Default)]
 pub(super) struct SegmentElements<'a> {
-    /// The elements' numbers.
+    /// The number of each element.
     pub(super) ids: Vec<u32>,
-    /// The byte in the segment at which each element begins. They are converted to chars only for a tail that matters.
+    /// The byte at which each element begins. Only those of a reported tail are converted to chars.
     starts: Vec<usize>,
     marked: Vec<bool>,
     /// Whether the last element is in a code fence.
@@ -44,12 +44,12 @@ pub(super) struct SegmentElements<'a> {
     start: u64,
 }
 
-/// A periodic tail of a list of elements, located in the text.
+/// A periodic tail of a list of elements, with its position in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SegmentTail {
-    /// First char of the second copy, in the channel.
+    /// The position of the second copy in the channel.
     pub(super) onset: u64,
-    /// Length of the first copy, in chars.
+    /// The length of the first copy, in chars.
     pub(super) period: u64,
     /// The first copy, truncated.
     pub(super) unit: String,
@@ -58,7 +58,7 @@ pub(super) struct SegmentTail {
 }
 
 impl<'a> Segment<'a> {
-    /// Cuts the parts at chars for which `ends` is true. The edges of a part also end an element.
+    /// Splits the parts into elements after each char for which `ends` returns true, and at the end of each part.
     pub(super) fn split_elements(
         &self,
         ends: impl Fn(char) -> bool,
@@ -76,14 +76,14 @@ impl<'a> Segment<'a> {
             for piece in text.split(&ends) {
                 let end = byte + piece.len();
                 let open = end == self.text.len();
-                // Nothing is left of a part that ended with its element, unless it is the last part.
+                // A part that ends with a complete element has no rest. Only the last part adds an empty one.
                 let nothing = piece.is_empty() && end == part.end && !open;
                 let left_out = nothing || open && cut.drop_tail;
                 if !left_out && cut.keeps(piece) {
                     elements.push(cut.comparable_part(piece), piece, byte, &mut ids);
                     elements.last_fenced = *fenced;
                 }
-                // The char that ended the piece, if there is one.
+                // Skips the char that ended the piece.
                 byte = end + self.text[end..].chars().next().map_or(0, char::len_utf8);
             }
         }
@@ -119,7 +119,7 @@ impl<'a> SegmentElements<'a> {
         self.marked.push(compared.len() < piece.len());
     }
 
-    /// Returns the tail of the last `count` elements. Its first copy has `period` elements.
+    /// Returns the tail of the last `count` elements, whose first copy has `period` elements.
     pub(super) fn tail(&self, count: usize, period: usize) -> SegmentTail {
         let first = self.ids.len() - count;
         let (from, until) = (self.starts[first], self.starts[first + period]);

@@ -3,19 +3,19 @@
 /// A run of adjacent copies of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ShortRun {
-    /// Length of the unit, in chars.
+    /// The length of the unit, in chars.
     pub(super) unit: usize,
-    /// Copies in a row, 2 or more.
+    /// The number of consecutive copies, at least 2.
     pub(super) copies: usize,
     /// The position of the first copy in the window.
     pub(super) start: usize,
 }
 
-/// Returns the longest run for each unit length, shortest unit first. Of runs with equally many copies the first is
-/// taken. A single repeated char is not a unit.
+/// Returns the longest run for each length of a unit, shortest unit first. Of runs with equally many copies, the first
+/// is returned. A single repeated char is no unit.
 ///
-/// Work: for each length u, one comparison every u chars, and the lengths of the found runs. That is about n log n for
-/// n chars of ordinary text, and n²/2 in the worst case, a single repeated char.
+/// The time is one comparison every u chars for each length u, plus the lengths of the runs: about n log n for n chars
+/// of ordinary text, and n²/2 for a single repeated char.
 pub(super) fn runs(window: &[char]) -> Vec<ShortRun> {
     (1..=window.len() / 2)
         .filter_map(|unit| longest(window, unit))
@@ -24,8 +24,8 @@ pub(super) fn runs(window: &[char]) -> Vec<ShortRun> {
 
 /// Returns the longest run of a unit of this length.
 ///
-/// A run of two copies or more has at least `unit` adjacent places whose char equals the one `unit` earlier. So testing
-/// every `unit`-th place finds it.
+/// A run of two or more copies has at least `unit` adjacent chars that equal the char `unit` earlier, so testing every
+/// `unit`-th char finds it.
 fn longest(window: &[char], unit: usize) -> Option<ShortRun> {
     let same = |i: usize| window[i] == window[i - unit];
     let mut best: Option<ShortRun> = None;
@@ -56,7 +56,7 @@ fn longest(window: &[char], unit: usize) -> Option<ShortRun> {
     best
 }
 
-/// Returns whether a run's unit has two different chars. Every copy is a rotation of the first, so the first decides.
+/// Returns whether the unit of a run has two different chars.
 fn is_varied(run: &[char], unit: usize) -> bool {
     let first = &run[..unit];
     first.iter().any(|c| *c != first[0])

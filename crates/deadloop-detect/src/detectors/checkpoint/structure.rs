@@ -1,17 +1,17 @@
-//! The structural parameters, compiled for use on a stream.
+//! The compiled structural parameters.
 
 use regex::Regex;
 
 use crate::settings::params::Params;
 
-/// The compiled structural parameters: positions of checkpoints, lengths of window and segment, cuts.
+/// The compiled structural parameters.
 pub(super) struct StructuralParams {
     checkpoints: Vec<u64>,
     every: u64,
-    /// The first char that a checkpoint or any later one reads, for each listed checkpoint and the first unlisted one.
+    /// The first char that a checkpoint or a later one reads, for each listed checkpoint and the first unlisted one.
     keep_from: Vec<u64>,
     pub(super) window: u64,
-    short_at_all: bool,
+    checks_short_runs: bool,
     /// The length of the segment. `None` for all text since the previous checkpoint.
     segment: Option<u64>,
     pub(super) drop_tail: bool,
@@ -20,7 +20,7 @@ pub(super) struct StructuralParams {
     pub(super) code: FenceRule,
 }
 
-/// A set of chars, tested for every char of the text.
+/// A set of chars with a fast test.
 pub(super) struct Delimiters {
     ascii: [bool; 128],
     other: Vec<char>,
@@ -33,7 +33,7 @@ impl Delimiters {
         Self { ascii, other }
     }
 
-    pub(super) fn hold(&self, c: char) -> bool {
+    pub(super) fn contains(&self, c: char) -> bool {
         let ascii = self.ascii.get(c as usize).copied();
         ascii.unwrap_or_else(|| self.other.contains(&c))
     }
@@ -44,7 +44,7 @@ impl Delimiters {
 pub(super) enum FenceRule {
     Check,
     Skip,
-    /// A value that replaces `min_matches` in a code fence.
+    /// Check text in code fences with this value in place of `min_matches`.
     Matches(i64),
 }
 
@@ -61,7 +61,7 @@ impl StructuralParams {
             every: params.count("every"),
             keep_from: Vec::new(),
             window: params.count("window"),
-            short_at_all: word("short_at", "all"),
+            checks_short_runs: word("short_at", "all"),
             segment: params
                 .get("segment")
                 .and_then(crate::Value::as_int)
@@ -115,20 +115,20 @@ impl StructuralParams {
             return u64::MAX;
         };
         let short = self
-            .looks_for_short(index)
+            .reads_short_runs(index)
             .then(|| at.saturating_sub(self.window));
         let period = (index > 0).then(|| self.segment_start(at, self.previous(index)));
         short.into_iter().chain(period).min().unwrap_or(at)
     }
 
-    /// Returns the first char that checkpoint number `index` or a later one reads. Each unlisted checkpoint reads from
-    /// a later char than the one before it, so only the next one matters.
+    /// Returns the first char that checkpoint number `index` or a later one reads. Unlisted checkpoints read from later
+    /// and later chars, so only the next one matters.
     pub(super) fn keep_from(&self, index: usize) -> u64 {
         let listed = self.keep_from.get(index).copied();
         listed.unwrap_or_else(|| self.reads_from(index))
     }
 
-    pub(super) fn looks_for_short(&self, index: usize) -> bool {
-        index == 0 || self.short_at_all
+    pub(super) fn reads_short_runs(&self, index: usize) -> bool {
+        index == 0 || self.checks_short_runs
     }
 }

@@ -1,4 +1,4 @@
-//! [`Markers`]: phrases of doubt, by the hashes of their words.
+//! [`Markers`]: phrases of doubt, as hashes of their words.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use super::tokens::{CirclingToken, CirclingTokenizer};
 use crate::text::hash::{join, spread};
 
 /// The maximum number of words of a phrase.
-pub(super) const LONGEST: usize = 4;
+pub(super) const MAX_LEN: usize = 4;
 
 /// A list of `markers.toml`.
 #[derive(Deserialize)]
@@ -49,12 +49,12 @@ pub(super) fn tokens_of(phrase: &str) -> Vec<u64> {
 /// The phrases that mark doubt.
 #[derive(Debug)]
 pub(super) struct Markers {
-    /// The last word of each phrase, then the whole phrase, sorted.
+    /// The last word and all words of each phrase, sorted.
     phrases: Vec<(u64, Vec<u64>)>,
 }
 
 impl Markers {
-    /// Collects the phrases of the named lists. A name that is not the name of a list is taken as a phrase.
+    /// Returns the phrases of the named lists. A name without a list is a phrase.
     pub(super) fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let phrases = names.flat_map(|name| match list(name) {
             Some(list) => list.phrases.iter().map(String::as_str).collect(),
@@ -70,7 +70,7 @@ impl Markers {
     }
 
     /// Returns whether there are no phrases.
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.phrases.is_empty()
     }
 
@@ -89,7 +89,7 @@ impl Markers {
 /// The last tokens of a stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastTokens {
-    tokens: [u64; LONGEST],
+    tokens: [u64; MAX_LEN],
     count: usize,
 }
 
@@ -97,7 +97,7 @@ impl LastTokens {
     /// Adds a token. Returns the hash of the pair that it ends.
     pub(super) fn push(&mut self, token: u64) -> Option<u64> {
         let before = self.tokens().last().copied();
-        if self.count < LONGEST {
+        if self.count < MAX_LEN {
             self.count += 1;
         } else {
             self.tokens.rotate_left(1);
@@ -140,7 +140,7 @@ mod tests {
     fn every_phrase_is_short_enough() {
         for list in LISTS.values() {
             for phrase in &list.phrases {
-                assert!((1..=LONGEST).contains(&tokens_of(phrase).len()), "{phrase}");
+                assert!((1..=MAX_LEN).contains(&tokens_of(phrase).len()), "{phrase}");
             }
         }
         assert!(

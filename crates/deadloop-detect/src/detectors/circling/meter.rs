@@ -1,6 +1,6 @@
-//! Turns counts into facts.
+//! The meter: converts counts to facts.
 //!
-//! A token makes a fact unless an earlier fact had as few new pairs and as many markers.
+//! A fact is omitted if an earlier one had as few new pairs and as many markers.
 
 use std::sync::Arc;
 
@@ -18,11 +18,10 @@ use crate::text::sentence::Sentence;
 /// The denominator of both measures: new pairs per thousand pairs, and markers per thousand chars.
 const MILLE: u64 = 1000;
 
-/// The maximum number of chars that a pair of words takes on average. A window with fewer pairs does not consist of
-/// words.
+/// The maximum average number of chars per pair of words. Text with fewer pairs is not prose.
 const CHARS_A_PAIR: u64 = 40;
 
-/// Parameters that all meters of one recipe share. Lengths are in chars.
+/// The parameters, shared by all meters of a recipe. Lengths are in chars.
 struct CirclingParams {
     window: u64,
     history: u64,
@@ -36,7 +35,7 @@ struct CirclingParams {
 /// Returns the recipe of circling meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
     let names = params.items(MARKERS).iter().filter_map(Value::as_text);
-    let look = Arc::new(CirclingParams {
+    let shared = Arc::new(CirclingParams {
         window: params.count(WINDOW),
         history: params.count(HISTORY),
         markers: Markers::new(names),
@@ -46,54 +45,53 @@ pub(super) fn recipe(params: &Params) -> Recipe {
         skip_code: params.text(CODE) == "skip",
     });
     Recipe::text(params, move || {
-        Box::new(CirclingMeter::new(Arc::clone(&look)))
+        Box::new(CirclingMeter::new(Arc::clone(&shared)))
     })
 }
 
 /// A meter of one stream.
 struct CirclingMeter {
-    look: Arc<CirclingParams>,
+    params: Arc<CirclingParams>,
     tokens: CirclingTokenizer,
     last: LastTokens,
     recent: CirclingWindow,
-    told: CirclingFrontier,
+    frontier: CirclingFrontier,
     sentence: Sentence,
 }
 
 impl CirclingMeter {
-    fn new(look: Arc<CirclingParams>) -> Self {
+    fn new(params: Arc<CirclingParams>) -> Self {
         Self {
-            tokens: CirclingTokenizer::new(look.skip_code),
+            tokens: CirclingTokenizer::new(params.skip_code),
             last: LastTokens::default(),
-            recent: CirclingWindow::new(look.window, look.history),
-            told: CirclingFrontier::default(),
+            recent: CirclingWindow::new(params.window, params.history),
+            frontier: CirclingFrontier::default(),
             sentence: Sentence::default(),
-            look,
+            params,
         }
     }
 
-    /// Adds a token. Returns its fact if some setting accepts it and no earlier fact had as few new pairs and as
-    /// many markers.
+    /// Adds a token. Returns a fact if some setting may need it.
     fn add(&mut self, token: CirclingToken) -> Option<Fact> {
         let pair = self.last.push(token.hash);
-        let marker = self.look.markers.end(&self.last);
+        let marker = self.params.markers.end(&self.last);
         let counts = self.recent.push(pair, marker, token.end);
-        let due = token.end >= self.look.window.max(self.look.start_after)
-            && CHARS_A_PAIR * counts.pairs >= self.look.window;
+        let due = token.end >= self.params.window.max(self.params.start_after)
+            && CHARS_A_PAIR * counts.pairs >= self.params.window;
         let (new, markers) = due.then(|| self.measure(counts))?;
-        let asked = new <= self.look.max_new && markers >= self.look.min_markers;
-        (asked && self.told.is_news(new, markers)).then(|| self.fact(token.end, (new, markers)))
+        let asked = new <= self.params.max_new && markers >= self.params.min_markers;
+        (asked && self.frontier.is_new(new, markers)).then(|| self.fact(token.end, (new, markers)))
     }
 
-    /// Returns the new pairs per thousand, rounded up, and the markers per thousand chars, rounded down. With this
-    /// rounding, each compares with a setting's whole number as the exact fraction would. Without a list of markers,
-    /// the number of markers always suffices.
+    /// Returns the new pairs per thousand, rounded up, and the markers per thousand chars, rounded down. So they
+    /// compare with whole thresholds like the exact fractions. Without a list of markers, the number of markers always
+    /// suffices.
     fn measure(&self, counts: WindowCounts) -> (u64, u64) {
         let new = (MILLE * counts.new).div_ceil(counts.pairs.max(1));
-        let markers = if self.look.markers.are_none() {
+        let markers = if self.params.markers.is_empty() {
             MILLE
         } else {
-            MILLE * counts.markers / self.look.window
+            MILLE * counts.markers / self.params.window
         };
         (new, markers)
     }
@@ -101,7 +99,7 @@ impl CirclingMeter {
     fn fact(&self, end: u64, (new, markers): (u64, u64)) -> Fact {
         let bound = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let mut bounds = Bounds::from([(MAX_NEW, bound(new))]);
-        if !self.look.markers.are_none() {
+        if !self.params.markers.is_empty() {
             bounds.add(MIN_MARKERS, Bound::Fixed(bound(markers)));
         }
         Fact {
@@ -112,7 +110,7 @@ impl CirclingMeter {
             bounds,
             asked: Vec::new(),
             check: "circling",
-            onset: Chars(end - self.look.window + 1).into(),
+            onset: Chars(end - self.params.window + 1).into(),
             period: Chars(0).into(),
             copies: Bound::Fixed(0),
             unit: self.sentence.text(),
@@ -133,21 +131,21 @@ impl TextMeter for CirclingMeter {
 
 /// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 struct CirclingFrontier {
-    /// For each number of markers per thousand chars, the lowest share of new pairs among the facts with at least as
-    /// many markers.
+    /// For each number of markers per thousand chars, the lowest share of new pairs of the facts with at least as many
+    /// markers.
     least: Vec<u64>,
 }
 
 impl Default for CirclingFrontier {
     fn default() -> Self {
-        // Above every share, so that no setting accepts it.
+        // This is above every share, so no setting accepts it.
         let least = vec![MILLE + 1; MILLE as usize + 1];
         Self { least }
     }
 }
 
 impl CirclingFrontier {
-    fn is_news(&mut self, new: u64, markers: u64) -> bool {
+    fn is_new(&mut self, new: u64, markers: u64) -> bool {
         let last = usize::try_from(markers).map_or(self.least.len() - 1, |m| m.min(MILLE as usize));
         if self.least[last] <= new {
             return false;

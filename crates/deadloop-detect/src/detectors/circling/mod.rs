@@ -72,7 +72,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Refuses a history that is shorter than the window, and phrases that cannot occur in a text.
+/// Rejects a history shorter than the window, and phrases that cannot occur in a text.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (window, history) = (params.count(WINDOW), params.count(HISTORY));
     if history < window {
@@ -81,10 +81,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
     for phrase in params.items(MARKERS).iter().filter_map(Value::as_text) {
         let tokens = markers::tokens_of(phrase).len();
-        if markers::list(phrase).is_none() && !(1..=markers::LONGEST).contains(&tokens) {
+        if markers::list(phrase).is_none() && !(1..=markers::MAX_LEN).contains(&tokens) {
             let what = format!(
                 "{phrase:?} has {tokens} words; expected a phrase of 1 to {}",
-                markers::LONGEST
+                markers::MAX_LEN
             );
             return Refusal::err(MARKERS, what);
         }

@@ -10,7 +10,7 @@ use hashbrown::hash_table::Entry;
 struct CirclingItem {
     /// The hash of the pair that the token ends.
     hash: u64,
-    /// The chars up to the token's end. The number wraps around, and only differences are used.
+    /// The end of the token, in chars. The number wraps around, and only differences are used.
     end: u32,
     /// Flags: [`PAIR`], [`NEW`], [`MARKER`].
     bits: u8,
@@ -29,11 +29,11 @@ pub(super) struct CirclingWindow {
     window: u64,
     history: u64,
     items: VecDeque<CirclingItem>,
-    /// The number of the first of `items`. Numbers wrap around.
+    /// The number of the first item. Numbers wrap around.
     first: u32,
     /// The number of `items` older than the window.
     older: usize,
-    /// For each pair, the number of the last token that ended it. The hashes are in `items`.
+    /// The number of the last token that ended each pair. The hashes of the pairs are in `items`.
     latest: HashTable<u32>,
     counts: WindowCounts,
 }
@@ -59,8 +59,8 @@ impl CirclingWindow {
         }
     }
 
-    /// Adds a token that ends after `end` chars, with the hash of the pair that it ends. Returns the counts of the
-    /// window up to `end`.
+    /// Adds a token that ends after `end` chars. `pair` is the hash of the pair up to the token. Returns the counts of
+    /// the window up to `end`.
     pub(super) fn push(&mut self, pair: Option<u64>, marker: bool, end: u64) -> WindowCounts {
         let end = end as u32;
         self.advance(end);
@@ -77,11 +77,11 @@ impl CirclingWindow {
         self.counts
     }
 
-    /// Records that the next token ends this pair. Returns whether the pair is new, that is, not in the history.
+    /// Records that the next token ends this pair. Returns whether the pair is not in the history.
     fn enter(&mut self, hash: u64) -> bool {
         let (items, first) = (&self.items, self.first);
         let hash_of = |n: &u32| items[n.wrapping_sub(first) as usize].hash;
-        // There are far fewer tokens than numbers, so a number is unique although they wrap around.
+        // There are far fewer tokens than numbers, so numbers are unique although they wrap around.
         let number = first.wrapping_add(u32::try_from(items.len()).unwrap_or(u32::MAX));
         match self.latest.entry(hash, |n| hash_of(n) == hash, hash_of) {
             Entry::Occupied(mut latest) => {

@@ -1,4 +1,4 @@
-//! Turns chars into tokens: hashes of words or, in scripts without blanks, of chars.
+//! Splits chars into tokens: hashes of words or, in scripts without blanks, of chars.
 
 use crate::text::fence::Fence;
 use crate::text::hash::{join, spread};
@@ -14,17 +14,16 @@ pub(super) struct CirclingToken {
 /// The maximum number of chars of a word. A longer word is cut, so that text without blanks is not one endless word.
 const MAX_WORD: u32 = 64;
 
-/// Cuts one stream into tokens. A word is complete only with the char after it, so no token depends on
-/// text that has not been read.
+/// A tokenizer of one stream. A word is complete only with the char after it, so no token depends on unread text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CirclingTokenizer {
     skip_code: bool,
     fence: Fence,
-    /// Number of chars read so far.
+    /// The number of chars read so far.
     read: u64,
     /// The length of the word in progress, in chars. 0 between words.
     length: u32,
-    /// The word in progress, as far as it was read.
+    /// The word in progress, so far.
     word: CirclingToken,
 }
 
@@ -61,7 +60,7 @@ impl CirclingTokenizer {
             let hash = spread(u64::from(u32::from(c)));
             return [self.finish(), Some(CirclingToken { hash, end })];
         }
-        // İ has two chars in lower case. Only the first is used, so that one char stays one.
+        // The lower case of İ has two chars. Only the first is used, so that positions do not change.
         let lower = c.to_lowercase().next().unwrap_or(c);
         let hash = if self.length == 0 { 0 } else { self.word.hash };
         self.word = CirclingToken {
@@ -97,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn where_tokens_end() {
+    fn tokens_end_at_words() {
         assert_eq!(ends("It doesn't, x_y tail", false), [2, 8, 10, 15]);
         assert_eq!(ends("a思考b ", false), [1, 2, 3, 4]);
         assert_eq!(ends(&"ab".repeat(100), false), [64, 128, 192]);

@@ -1,11 +1,10 @@
 //! `command`: any program as a detector, in any language.
 //!
-//! This module only declares the parameters, their bounds and the refused combinations. `deadloop-replay` runs the
-//! program and implements its protocol (JSON lines on stdin and stdout). `scripts/peers/example.py` shows the protocol
-//! line by line.
+//! This module declares the parameters and checks them. `deadloop-replay` runs the program, by a protocol of JSON lines
+//! on stdin and stdout. `scripts/peers/example.py` explains the protocol.
 //!
-//! The number of parallel processes is not a parameter: each thread of the replay (`--jobs`) has one. A program's
-//! answers must not depend on it, so the name of a setting must not either.
+//! The number of processes is not a parameter: each thread of the replay (`--jobs`) runs one. The answers of a program
+//! must not depend on it, and so must not the id of a setting.
 
 use crate::detectors::{Detector, Measurement, Program, Refusal};
 use crate::settings::param::{Domain, Param};
@@ -29,7 +28,7 @@ pub(super) static ENTRY: Detector = Detector {
     ..Detector::with_measure(Measurement::Program(program))
 };
 
-/// The longest time limit for one transcript: a day.
+/// The maximum time limit for one transcript: a day, in milliseconds.
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 static PARAMS: &[Param] = &[
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused() {
+    fn invalid_programs_are_rejected() {
         let refused = |params: &str, at: &str| {
             let said = read(params).unwrap_err();
             assert!(said.starts_with(at), "{said}");

@@ -1,7 +1,7 @@
-//! `ending`: a stream that has ended without being complete.
+//! `ending`: a stream that ends before it is complete.
 //!
-//! The only detector that alarms at the end, at the `Finish` or `Closed` event that the reader of the stream pushes.
-//! These are ordinary events, so meters need no separate notice of the end.
+//! It is the only detector that alarms at the end of a stream. The reader of the stream pushes the end as an event,
+//! `Finish` or `Closed`.
 
 use super::Measurement;
 use super::entry::detector;
@@ -19,7 +19,7 @@ detector! {
     params: &PARAMS,
     check: |_| Ok(()),
     measure: Measurement::Run(Channel::Answer, recipe),
-    notices: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall, Fault::BrokenJson],
+    faults: &[Fault::Cut, Fault::NoDone, Fault::ErrorEvent, Fault::Stall, Fault::BrokenJson],
 }
 
 static PARAMS: [Param; 2] = [
@@ -65,11 +65,11 @@ fn recipe(params: &Params) -> Recipe {
 struct EndingMeter {
     need: Vec<String>,
     reasons: Vec<String>,
-    /// Whether a known finish reason came.
+    /// Whether a known finish reason arrived.
     finished: bool,
-    /// Whether any end mark came.
+    /// Whether an end mark arrived.
     done: bool,
-    told: bool,
+    reported: bool,
     answer: AnswerState,
     last: Option<char>,
 }
@@ -92,7 +92,7 @@ impl AnswerState {
         self.broken |= self.begun == Some(true) && self.json.breaks(c);
     }
 
-    /// Returns the reason why the answer, if it begins as JSON, is not whole JSON.
+    /// Returns the defect of an answer that begins like JSON but is not complete JSON.
     fn json_defect(&self) -> Option<&'static str> {
         match self.begun {
             Some(true) if self.broken => Some("JSON and nothing else"),
@@ -119,7 +119,7 @@ impl Meter for EndingMeter {
 }
 
 impl EndingMeter {
-    /// Resets the end marks. Output after an end mark is another stretch with an end of its own.
+    /// Resets the end marks. Output after an end mark needs another end mark.
     fn begin(&mut self) {
         (self.finished, self.done) = (false, false);
     }
@@ -163,7 +163,7 @@ impl EndingMeter {
         Some(format!("not {lacks}"))
     }
 
-    /// Returns the kind of fault: broken JSON, a missing end mark after a text that seems whole, or a cut.
+    /// Returns the kind of fault: broken JSON, a missing end mark after a text that looks complete, or a cut.
     fn kind(&self) -> Fault {
         let ends = |c: char| {
             matches!(
@@ -179,7 +179,7 @@ impl EndingMeter {
     }
 
     fn report(&mut self, (kind, what): (Fault, String), place: EventPlace, facts: &mut Vec<Fact>) {
-        if std::mem::replace(&mut self.told, true) {
+        if std::mem::replace(&mut self.reported, true) {
             return;
         }
         let seen = CallRepetition::single(place.answer, what);

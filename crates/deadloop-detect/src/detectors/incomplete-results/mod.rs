@@ -13,11 +13,11 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Fault, Kind};
 
 detector! {
     ENTRY = "incomplete-results", version 3,
-    "parallel calls that came back in part: too few of a turn's have a whole result",
+    "parallel calls that results back in part: too few of a turn's have a whole result",
     params: &PARAMS,
     check: |_| Ok(()),
     measure: Measurement::Run(Channel::Tools, recipe),
-    notices: &[Fault::PartialTools],
+    faults: &[Fault::PartialTools],
 }
 
 static PARAMS: [Param; 3] = [
@@ -49,29 +49,29 @@ fn recipe(params: &Params) -> Recipe {
 }
 
 /// The maximum number of open calls that are tracked.
-const MOST: usize = 1000;
+const MAX_OPEN_CALLS: usize = 1000;
 
 /// A meter of one run.
 #[derive(Default)]
 struct IncompleteResultsMeter {
     min_calls: u64,
     need: Vec<String>,
-    /// Calls without a result: id and number.
+    /// The calls without a result: id and number.
     open: VecDeque<(Option<String>, Calls)>,
     good: u64,
-    /// The number of calls of the current batch.
-    asked: u64,
-    came: u64,
+    /// The number of calls in the current batch.
+    calls: u64,
+    results: u64,
     failed: Option<Calls>,
 }
 
 impl Meter for IncompleteResultsMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
-            Event::Call { id, .. } if self.open.len() < MOST => {
+            Event::Call { id, .. } if self.open.len() < MAX_OPEN_CALLS => {
                 let number = place.calls.saturating_sub(Calls(1));
                 self.open.push_back((id.map(str::to_owned), number));
-                self.asked += 1;
+                self.calls += 1;
             }
             Event::Result {
                 id, content, error, ..
@@ -82,8 +82,8 @@ impl Meter for IncompleteResultsMeter {
                     self.close(place, facts);
                 }
             }
-            // Results come after the response has ended. They are lost only if the next turn begins.
-            Event::Finish(_) | Event::Closed if self.came == 0 => {}
+            // Results arrive after the response has ended. They are missing only when the next turn begins.
+            Event::Finish(_) | Event::Closed if self.results == 0 => {}
             Event::Turn { .. } | Event::Finish(_) | Event::Closed => self.close(place, facts),
             _ => {}
         }
@@ -111,7 +111,7 @@ impl IncompleteResultsMeter {
         let Some((_, call)) = at.and_then(|at| self.open.remove(at)) else {
             return;
         };
-        self.came += 1;
+        self.results += 1;
         if whole {
             self.good += 1
         } else {
@@ -119,7 +119,7 @@ impl IncompleteResultsMeter {
         }
     }
 
-    /// Ends a batch. Calls that are still open have failed too.
+    /// Ends a batch. Open calls count as failed.
     fn close(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let missing = self.open.front().map(|(_, call)| *call);
         self.open.clear();
@@ -128,11 +128,11 @@ impl IncompleteResultsMeter {
             (a, b) => a.or(b),
         };
         let good = std::mem::take(&mut self.good);
-        self.came = 0;
-        let asked = std::mem::take(&mut self.asked);
-        let is_batch = asked >= self.min_calls;
+        self.results = 0;
+        let calls = std::mem::take(&mut self.calls);
+        let is_batch = calls >= self.min_calls;
         if let Some(first) = failed.filter(|_| is_batch) {
-            let said = format!("{good} of {asked} calls have a whole result");
+            let said = format!("{good} of {calls} calls have a whole result");
             let kind = (Kind::Fault(Fault::PartialTools), "results");
             let seen = CallRepetition::single(first, said);
             facts.push(fact(place, kind, [("min_ok", number(good + 1))], seen));

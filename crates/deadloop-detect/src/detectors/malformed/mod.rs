@@ -1,6 +1,6 @@
 //! `malformed`: unclosed, misspelt or misplaced tags, control text, and arguments that are not JSON.
 //!
-//! A meter keeps the tags that are open (sixteen at most) and the tag that it is reading (64 chars at most).
+//! A meter keeps at most sixteen open tags, and at most 64 chars of the tag that it reads.
 
 use super::entry::detector;
 use super::{Measurement, Refusal};
@@ -22,7 +22,7 @@ detector! {
     params: &PARAMS,
     check: check,
     measure: Measurement::Text(recipe),
-    notices: &[
+    faults: &[
         Fault::Unclosed,
         Fault::EarlyClose,
         Fault::Nested,
@@ -45,7 +45,7 @@ static PARAMS: [Param; 5] = [
             "id",
             "content",
         ]).doc("the names of tags, without a number behind them; others are text"),
-    Param::words("look", &["tags", "names", "control"], &["tags", "names", "control", "json"])
+    Param::words("checks", &["tags", "names", "control"], &["tags", "names", "control", "json"])
         .doc("what is looked for: tags without a partner, misspelt names, control text, text that is no JSON (for the channel arguments)"),
     Param::count("max_open", 2000, 1..=10_000_000)
         .at_most()
@@ -65,10 +65,10 @@ fn check(params: &Params) -> Result<(), Refusal> {
             reason: reason.into(),
         })
     };
-    if params.items("look").is_empty() {
-        return refuse("look", "nothing: it would never fire");
+    if params.items("checks").is_empty() {
+        return refuse("checks", "nothing: it would never fire");
     }
-    let odd = |name: &str| name.is_empty() || !name.chars().all(is_letter) || name.len() > LONGEST;
+    let odd = |name: &str| name.is_empty() || !name.chars().all(is_letter) || name.len() > MAX_TAG;
     if params
         .items("tags")
         .iter()
@@ -87,10 +87,10 @@ fn is_letter(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The longest name of a tag, in chars. The text between the brackets of a tag has the same limit.
-const LONGEST: usize = 60;
+/// The maximum length of a name and of the text of a tag, in chars.
+const MAX_TAG: usize = 60;
 /// The maximum number of open tags that are tracked.
-const MOST_OPEN: usize = 16;
+const MAX_OPEN_TAGS: usize = 16;
 
 fn recipe(params: &Params) -> Recipe {
     let items = params
@@ -100,11 +100,11 @@ fn recipe(params: &Params) -> Recipe {
     let names = KnownNames::new(items.map(str::to_owned).collect());
     let looks = |word: &str| {
         params
-            .items("look")
+            .items("checks")
             .iter()
             .any(|item| item.as_text() == Some(word))
     };
-    let look = EnabledChecks {
+    let checks = EnabledChecks {
         tags: looks("tags"),
         names: looks("names"),
         control: looks("control"),
@@ -112,17 +112,17 @@ fn recipe(params: &Params) -> Recipe {
     };
     Recipe::text(params, move || {
         Box::new(MalformedMeter {
-            look,
+            checks,
             names: names.clone(),
             read: 0,
-            held: None,
+            partial_tag: None,
             open: Vec::new(),
             json: JsonPrefix::default(),
         })
     })
 }
 
-/// The checks that are switched on.
+/// The enabled checks.
 #[derive(Clone, Copy)]
 struct EnabledChecks {
     tags: bool,
@@ -135,18 +135,18 @@ struct EnabledChecks {
 struct OpenTag {
     name: usize,
     number: String,
-    /// Number of chars read when the tag was whole.
+    /// The number of chars read up to the end of the tag.
     at: u64,
 }
 
 /// A meter of one text.
 struct MalformedMeter {
-    look: EnabledChecks,
+    checks: EnabledChecks,
     names: KnownNames,
-    /// Number of chars read.
+    /// The number of chars read.
     read: u64,
     /// The tag in progress, from its `<` on.
-    held: Option<String>,
+    partial_tag: Option<String>,
     open: Vec<OpenTag>,
     json: JsonPrefix,
 }
@@ -157,12 +157,12 @@ impl TextMeter for MalformedMeter {
         for c in piece.chars() {
             let before = self.read;
             self.read += 1;
-            if self.look.json && self.json.breaks(c) {
+            if self.checks.json && self.json.breaks(c) {
                 facts.push(self.certain_fact(Fault::BrokenJson, self.read, c.to_string()));
             }
             if self.tag_ends(c) {
-                let tag = self.held.take().unwrap_or_default();
-                // The open tag may have been open for too long.
+                let tag = self.partial_tag.take().unwrap_or_default();
+                // The oldest tag may have been open for too long.
                 self.report_unclosed(told, before, facts);
                 told = before;
                 self.tag(&tag, facts);
@@ -173,23 +173,23 @@ impl TextMeter for MalformedMeter {
 }
 
 impl MalformedMeter {
-    /// Takes a char. Returns whether a tag ends with it.
+    /// Reads a char. Returns whether it ends a tag.
     fn tag_ends(&mut self, c: char) -> bool {
-        match (&mut self.held, c) {
-            (held, '<') => {
-                *held = Some("<".to_owned());
+        match (&mut self.partial_tag, c) {
+            (partial_tag, '<') => {
+                *partial_tag = Some("<".to_owned());
                 false
             }
-            (Some(held), '>') => {
-                held.push('>');
+            (Some(partial_tag), '>') => {
+                partial_tag.push('>');
                 true
             }
-            (Some(held), c) if held.chars().count() <= LONGEST + 2 => {
-                held.push(c);
+            (Some(partial_tag), c) if partial_tag.chars().count() <= MAX_TAG + 2 => {
+                partial_tag.push(c);
                 false
             }
-            (held, _) => {
-                *held = None;
+            (partial_tag, _) => {
+                *partial_tag = None;
                 false
             }
         }
@@ -197,7 +197,7 @@ impl MalformedMeter {
 
     /// Reports the stretch from `from` to `to` in which the outermost tag was open.
     fn report_unclosed(&self, from: u64, to: u64, facts: &mut Vec<Fact>) {
-        let Some(open) = self.open.first().filter(|_| self.look.tags) else {
+        let Some(open) = self.open.first().filter(|_| self.checks.tags) else {
             return;
         };
         let at = from.max(open.at) + 1;
@@ -215,7 +215,7 @@ impl MalformedMeter {
         }
     }
 
-    /// Takes a whole tag and reports its faults.
+    /// Reads a complete tag, and reports its faults.
     fn tag(&mut self, tag: &str, facts: &mut Vec<Fact>) {
         let start = self.read.saturating_sub(tag.chars().count() as u64);
         let mut tell = |this: &Self, fault, edits: Option<i64>| {
@@ -227,7 +227,7 @@ impl MalformedMeter {
             facts.push(fact);
         };
         if tag.starts_with("<|") && tag.ends_with("|>") && tag.len() > 4 {
-            if self.look.control {
+            if self.checks.control {
                 tell(self, Fault::LeakedControl, None);
             }
             return;
@@ -244,16 +244,16 @@ impl MalformedMeter {
             return;
         };
         match spelt {
-            NameSpelling::Right => {}
-            _ if !self.look.names => return,
+            NameSpelling::Exact => {}
+            _ if !self.checks.names => return,
             NameSpelling::Case => tell(self, Fault::Case, Some(0)),
             NameSpelling::Edits(edits) => tell(self, Fault::Misspelt, Some(edits)),
         }
-        if !self.look.tags {
+        if !self.checks.tags {
             return;
         }
         if !closing {
-            if self.open.len() < MOST_OPEN {
+            if self.open.len() < MAX_OPEN_TAGS {
                 let at = self.read;
                 self.open.push(OpenTag {
                     name: known,
@@ -276,7 +276,7 @@ impl MalformedMeter {
         }
     }
 
-    /// Returns a fact at `at` that every setting accepts.
+    /// Returns a fact at `at` that all settings accept.
     fn certain_fact(&self, fault: Fault, at: u64, unit: String) -> Fact {
         Fact {
             at,

@@ -1,4 +1,4 @@
-//! [`KnownNames`]: the nearest known name of a name, and its spelling.
+//! [`KnownNames`]: finds the known name nearest to a name.
 
 use crate::text::nearest::NearestName;
 
@@ -6,7 +6,7 @@ use crate::text::nearest::NearestName;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameSpelling {
     /// Exactly like the known name.
-    Right,
+    Exact,
     /// In another case.
     Case,
     /// With this number of edits.
@@ -18,11 +18,11 @@ pub(super) enum NameSpelling {
 pub(super) struct KnownNames(NearestName);
 
 /// The maximum number of edits by which a name may differ from a known one.
-const MOST: usize = 2;
+const MAX_EDITS: usize = 2;
 
 impl KnownNames {
     pub(super) fn new(names: Vec<String>) -> Self {
-        Self(NearestName::new(names, true, MOST))
+        Self(NearestName::new(names, true, MAX_EDITS))
     }
 
     pub(super) fn name(&self, at: usize) -> &str {
@@ -32,7 +32,7 @@ impl KnownNames {
     /// Returns the nearest known name and the spelling. `None` if no name is near, or if two are equally near.
     pub(super) fn find(&self, name: &str) -> Option<(NameSpelling, usize)> {
         if let Some(at) = self.0.known().iter().position(|known| known == name) {
-            return Some((NameSpelling::Right, at));
+            return Some((NameSpelling::Exact, at));
         }
         let (at, edits) = self.0.find(name, &mut 0)?;
         let spelt = match i64::try_from(edits) {
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_name_is_the_nearest_one() {
         let names = KnownNames::new(["create_note", "confirm", "id"].map(str::to_owned).to_vec());
-        assert_eq!(names.find("confirm"), Some((NameSpelling::Right, 1)));
+        assert_eq!(names.find("confirm"), Some((NameSpelling::Exact, 1)));
         assert_eq!(names.find("Create_Note"), Some((NameSpelling::Case, 0)));
         assert_eq!(names.find("creat_noet"), Some((NameSpelling::Edits(2), 0)));
         assert_eq!(names.find("confrim"), Some((NameSpelling::Edits(1), 1)));

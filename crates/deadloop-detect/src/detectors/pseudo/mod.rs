@@ -16,11 +16,11 @@ detector! {
     params: &PARAMS,
     check: check,
     measure: Measurement::Run(Channel::Answer, recipe),
-    notices: &[Fault::Pseudo, Fault::Confirmation],
+    faults: &[Fault::Pseudo, Fault::Confirmation],
 }
 
-/// The maximum number of chars of an answer that are examined.
-const LOOKED_AT: usize = 4096;
+/// The maximum number of examined chars of an answer.
+const MAX_EXAMINED: usize = 4096;
 
 static PARAMS: [Param; 4] = [
     Param::words("lists", &["zh", "en"], PHRASE_LISTS)
@@ -28,7 +28,7 @@ static PARAMS: [Param; 4] = [
     Param::texts("own", &[]).doc("more phrases"),
     Param::word("anchor", "start", &["start", "whole", "any"])
         .doc("where a phrase must stand: at the start, be the whole answer, anywhere"),
-    Param::count("max_chars", 60, 1..=LOOKED_AT as i64)
+    Param::count("max_chars", 60, 1..=MAX_EXAMINED as i64)
         .at_least()
         .unit("chars")
         .doc("longest answer, blanks around it aside"),
@@ -79,7 +79,7 @@ struct PseudoMeter {
     anchor: String,
     answer: String,
     chars: usize,
-    /// The start of the answer.
+    /// The position of the answer.
     from: Chars,
 }
 
@@ -87,7 +87,7 @@ impl Meter for PseudoMeter {
     fn push(&mut self, event: &Event<'_>, place: EventPlace, facts: &mut Vec<Fact>) {
         match event {
             Event::Text(TextChannel::Answer, text) => {
-                let room = LOOKED_AT.saturating_sub(self.chars.min(LOOKED_AT));
+                let room = MAX_EXAMINED.saturating_sub(self.chars.min(MAX_EXAMINED));
                 self.answer.extend(text.chars().take(room));
                 self.chars += text.chars().count();
             }
@@ -100,11 +100,11 @@ impl Meter for PseudoMeter {
 }
 
 impl PseudoMeter {
-    /// Judges a whole answer.
+    /// Reports a complete answer if it is a pseudo answer.
     fn judge_answer(&mut self, place: EventPlace, facts: &mut Vec<Fact>) {
         let answer = std::mem::take(&mut self.answer);
         let from = std::mem::replace(&mut self.from, place.answer);
-        if std::mem::take(&mut self.chars) > LOOKED_AT {
+        if std::mem::take(&mut self.chars) > MAX_EXAMINED {
             return;
         }
         let text = answer.trim().to_ascii_lowercase();

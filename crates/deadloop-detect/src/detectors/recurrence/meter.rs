@@ -1,6 +1,6 @@
-//! Turns occurrences into facts, one for each count that a setting may have.
+//! The meter: converts occurrences to facts, one for each count that a setting may require.
 //!
-//! A fact is left out if every setting that accepts it also accepts an earlier one.
+//! A fact is omitted if every setting that accepts it also accepts an earlier one.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use crate::settings::value::Value;
 use crate::stream::{Chars, Kind};
 use crate::text::recent_text::{RecentText, SHORT, kind};
 
-/// Parameters that all meters of one recipe share.
+/// The parameters, shared by all meters of a recipe.
 struct RecurrenceParams {
     symbols: RecurrenceSymbols,
     n: usize,
     window: usize,
     min_count: u32,
-    /// The largest mean gap, in symbols. [`u64::MAX`] without a bound.
+    /// The maximum mean gap, in symbols. [`u64::MAX`] without a limit.
     max_gap: u64,
     max_distinct: u64,
 }
 
 /// Returns the recipe of recurrence meters.
 pub(super) fn recipe(params: &Params) -> Recipe {
-    let look = Arc::new(RecurrenceParams::new(params));
+    let shared = Arc::new(RecurrenceParams::new(params));
     Recipe::text(params, move || {
-        Box::new(RecurrenceMeter::new(Arc::clone(&look)))
+        Box::new(RecurrenceMeter::new(Arc::clone(&shared)))
     })
 }
 
@@ -64,9 +64,9 @@ impl RecurrenceParams {
         }
     }
 
-    /// Returns, by count, the maximum number of symbols that the loosest setting accepts from the first occurrence to
-    /// the last.
-    fn max_distances(&self) -> [u64; MAX_COUNT as usize + 1] {
+    /// Returns for each count the maximum distance, in symbols, from the first occurrence to the last that the loosest
+    /// setting accepts.
+    fn max_spans(&self) -> [u64; MAX_COUNT as usize + 1] {
         let mut accepted = [0; MAX_COUNT as usize + 1];
         for count in self.min_count..=MAX_COUNT {
             accepted[count as usize] = self.max_gap.saturating_mul(u64::from(count - 1));
@@ -83,11 +83,11 @@ struct RecurrenceMeter {
 
 /// A counter of the symbols of one stream.
 struct SymbolCounter {
-    look: Arc<RecurrenceParams>,
+    params: Arc<RecurrenceParams>,
     grams: GramWindow,
     recent: RecentText,
-    told: RecurrenceFrontier,
-    /// The hashes of the distinct texts between the occurrences. The vector is kept to reuse its memory.
+    frontier: RecurrenceFrontier,
+    /// The hashes of the distinct texts between the occurrences. The buffer is reused.
     between: Vec<u64>,
 }
 
@@ -103,22 +103,22 @@ struct Occurrences {
 }
 
 impl Occurrences {
-    /// Returns the mean gap, rounded up, if all gaps together are `whole`.
+    /// Returns the mean of gaps with the sum `whole`, rounded up.
     fn mean(&self, whole: u64) -> u64 {
         whole.div_ceil(u64::from(self.count - 1))
     }
 }
 
 impl RecurrenceMeter {
-    fn new(look: Arc<RecurrenceParams>) -> Self {
+    fn new(params: Arc<RecurrenceParams>) -> Self {
         Self {
-            symbols: look.symbols,
+            symbols: params.symbols,
             counter: SymbolCounter {
-                grams: GramWindow::new(look.n, look.window),
+                grams: GramWindow::new(params.n, params.window),
                 recent: RecentText::default(),
-                told: RecurrenceFrontier::default(),
+                frontier: RecurrenceFrontier::default(),
                 between: Vec::new(),
-                look,
+                params,
             },
         }
     }
@@ -136,21 +136,21 @@ impl SymbolCounter {
     #[inline]
     fn symbol(&mut self, symbol: Symbol, facts: &mut Vec<Fact>) {
         let times = self.grams.push(symbol);
-        if times >= self.look.min_count {
+        if times >= self.params.min_count {
             self.report_recurrences(facts);
         }
     }
 
-    /// Reports facts of the last occurrences of the n-gram that has just been completed.
+    /// Reports facts about the last occurrences of the last n-gram.
     fn report_recurrences(&mut self, facts: &mut Vec<Fact>) {
-        if self.grams.goes_on(MAX_COUNT - 1) {
+        if self.grams.continues(MAX_COUNT - 1) {
             return;
         }
         let even = self.grams.equal_gaps(MAX_COUNT - 1);
-        if even.is_some_and(|(gap, gaps)| self.told.has_even(gap, gaps)) {
+        if even.is_some_and(|(gap, gaps)| self.frontier.has_even(gap, gaps)) {
             return;
         }
-        let look = Arc::clone(&self.look);
+        let params = Arc::clone(&self.params);
         self.between.clear();
         let (mut before, mut count) = (0, 1);
         let mut repeated = None;
@@ -159,16 +159,16 @@ impl SymbolCounter {
                 self.between.push(gaps.between);
             }
             let distinct = self.between.len();
-            if distinct as u64 > look.max_distinct || count == MAX_COUNT {
+            if distinct as u64 > params.max_distinct || count == MAX_COUNT {
                 break;
             }
             let most = u64::from(MAX_COUNT - count).min(gaps.count);
-            self.told.prepare(distinct, &look);
+            self.frontier.prepare(distinct, &params);
             let start = |back| self.grams.start(gaps.occurrence(back));
             for back in 1..=most {
                 let symbols = before + back * gaps.symbols;
                 let count = count + back as u32;
-                if self.told.is_news(count, symbols, distinct) {
+                if self.frontier.is_new(count, symbols, distinct) {
                     let seen = Occurrences {
                         count,
                         symbols,
@@ -182,7 +182,7 @@ impl SymbolCounter {
             }
             (before, count) = (before + most * gaps.symbols, count + most as u32);
         }
-        self.told.even = even.or(self.told.even);
+        self.frontier.even = even.or(self.frontier.even);
     }
 
     fn fact(&self, seen: &Occurrences, repeated: &RepeatedText) -> Fact {
@@ -220,9 +220,9 @@ struct RepeatedText {
 }
 
 impl RepeatedText {
-    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind is judged on the text up
-    /// to the end of the last occurrence, so that a list number cut by the unit is whole. If the second last occurrence
-    /// is no longer kept, unit and kind come from the last occurrence, which begins with the same symbols.
+    /// Returns the unit, from the second last occurrence to the last, and its kind. The kind depends on the text up to
+    /// the end of the last occurrence, so that list numbers are complete. If the second last occurrence was dropped,
+    /// the last one is used, which begins with the same symbols.
     fn read(grams: &GramWindow, recent: &mut RecentText) -> Self {
         let (last, read) = (grams.last_start(), recent.read());
         let gaps = grams.gaps().next();
@@ -244,26 +244,27 @@ impl RepeatedText {
 /// The Pareto frontier of the reported facts. Facts that no setting needs are left out.
 #[derive(Default)]
 struct RecurrenceFrontier {
-    /// The largest distance, in symbols, from the first occurrence to the last that is news to some setting. It is
-    /// indexed by the number of distinct texts between, from 1 on, and by count. It is below the distance of every
-    /// reported fact with that count and no more distinct texts.
+    /// The maximum distance, in symbols, from the first occurrence to the last of a fact that some setting needs. It is
+    /// indexed by the number of distinct texts between, from 1 on, and by count. Each reported fact lowers it below its
+    /// own distance, also for more distinct texts.
     most: Vec<[u64; MAX_COUNT as usize + 1]>,
-    /// The length and number of the last equal gaps. A loop repeats them, so they are not examined again.
+    /// The length and the number of the last equal gaps. A loop repeats them, so they are not examined again.
     even: Option<(u64, u32)>,
 }
 
 impl RecurrenceFrontier {
-    /// Makes room for up to `distinct` distinct texts between occurrences.
-    fn prepare(&mut self, distinct: usize, look: &RecurrenceParams) {
+    /// Allocates entries for up to `distinct` distinct texts.
+    fn prepare(&mut self, distinct: usize, params: &RecurrenceParams) {
         while self.most.len() < distinct {
             let next = self.most.last().copied();
-            self.most.push(next.unwrap_or_else(|| look.max_distances()));
+            self.most.push(next.unwrap_or_else(|| params.max_spans()));
         }
     }
 
-    /// Returns whether a setting needs the fact that `count` occurrences lie within `symbols`. Records it if so.
+    /// Returns whether a setting needs the fact that `count` occurrences lie within `symbols` symbols. If so, records
+    /// it.
     #[inline]
-    fn is_news(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
+    fn is_new(&mut self, count: u32, symbols: u64, distinct: usize) -> bool {
         let index = count as usize;
         if symbols > self.most[distinct - 1][index] {
             return false;
@@ -276,7 +277,7 @@ impl RecurrenceFrontier {
         true
     }
 
-    /// Returns whether at least as many equal gaps of at most this length were handled before.
+    /// Returns whether at least as many equal gaps of at most this length were already handled.
     fn has_even(&self, gap: u64, gaps: u32) -> bool {
         self.even
             .is_some_and(|(shortest, most)| shortest <= gap && gaps <= most)

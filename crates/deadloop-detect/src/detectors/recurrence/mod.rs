@@ -2,11 +2,11 @@
 //!
 //! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! **Equality** is that of 61-bit hashes (64-bit for sentences and lines). Two different n-grams of n symbols are taken
-//! for equal with probability n / 2^61.
+//! N-grams are compared by 61-bit hashes (64-bit for sentences and lines). Two different n-grams of n symbols have
+//! equal hashes with probability n / 2^61.
 //!
-//! **Resets** follow gemini-cli's rules. In gemini-cli the start of a chunk also counts as the start of a
-//! line, so that its resets depend on the provider's chunks. Here they do not.
+//! Resets follow the rules of gemini-cli. There, the start of a chunk also counts as the start of a line, so that
+//! resets depend on chunks. Here they do not.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -19,9 +19,9 @@
 //! | arithmetic of the hashes | `prime` |
 //! | from occurrences to facts | `meter` |
 //!
-//! The defaults are gemini-cli's (n-grams of 50 chars, 10 times, 5 texts between, 5000 chars), with two
-//! exceptions: `max_gap` is the largest gap that ten copies in the window can have, and nothing resets,
-//! because resets would make the detector blind to loops of list items.
+//! The defaults are those of gemini-cli (n-grams of 50 chars, 10 occurrences, 5 texts between, 5000 chars), with two
+//! exceptions: `max_gap` is the largest gap that ten copies in the window can have, and nothing resets, since resets
+//! would hide loops of list items.
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measurement, Refusal};
@@ -46,7 +46,7 @@ detector! {
 /// The maximum number of occurrences that are counted. It bounds the work for each n-gram.
 const MAX_COUNT: u32 = 100;
 
-/// The longest window. It bounds memory, which is at most 150 bytes for each symbol.
+/// The maximum length of a window. It bounds memory, which is at most 150 bytes per symbol.
 const MAX_WINDOW: i64 = 1_000_000;
 
 static PARAMS: &[Param] = &[
@@ -79,7 +79,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Refuses windows too short for `min_count` n-grams.
+/// Rejects windows that are too short for `min_count` n-grams.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, count) = (params.count("n"), params.count("min_count"));
     let (window, needed) = (params.count("window"), count + n - 1);

@@ -1,6 +1,6 @@
 //! Recognises Markdown structures by the beginnings of lines.
 //!
-//! Lines are read char by char, so chunks make no difference.
+//! Lines are read char by char, so results do not depend on chunks.
 
 /// The names of structures in settings, in the order of the bits of [`StructureSet`].
 pub(super) const NAMES: &[&str] = &["fence", "table", "list", "heading", "quote", "divider"];
@@ -60,11 +60,11 @@ pub(super) enum StructureLine {
     Number {
         dot: bool,
     },
-    /// A line with a `|`. `marks` is the number of `|+-` from the start, or 0 once another char came.
+    /// A line with a `|`. `marks` is the number of leading `|+-`, or 0 after another char.
     Row {
         marks: u8,
     },
-    /// Only signs. `marks` is their number, and `all` has the structures that they may still become.
+    /// Only signs. `marks` is their number, and `all` has the structures that they may become.
     Signs {
         marks: u8,
         all: StructureSet,
@@ -84,7 +84,7 @@ impl StructureLine {
     /// Reads a char. Returns the structures that it completes, except fences.
     #[inline]
     pub(super) fn step(&mut self, c: char) -> StructureSet {
-        // Inside a line, only its end matters.
+        // In text, only the line end changes the state.
         if *self == Self::Text && c != '\n' {
             return StructureSet::NONE;
         }

@@ -1,4 +1,4 @@
-//! Turns chars into symbols: leaves out code, resets at structures, and collects words, sentences and lines.
+//! Converts chars to symbols: skips code, resets at structures, and collects words, sentences and lines.
 
 use super::structure::{StructureLine, StructureSet};
 use crate::text::bytes::{ByteBlock, runs};
@@ -19,7 +19,7 @@ pub(super) enum SymbolUnit {
 /// A symbol: a char, word, sentence or line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbol {
-    /// A value that is equal for equal symbols, and never 0.
+    /// A nonzero value that is equal for equal symbols.
     pub(super) value: u64,
     /// The number of chars before the symbol.
     pub(super) start: u64,
@@ -39,9 +39,9 @@ impl Symbol {
 /// The definition of code.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CodeDefinition {
-    /// The text between fence lines, left out if `skip`.
+    /// The text between fence lines, skipped if `skip`.
     Lines { skip: bool },
-    /// The text between three backticks and the next three, left out.
+    /// The text between three backticks and the next three, skipped.
     Ticks,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct RecurrenceSymbols {
     reset_on: StructureSet,
     skip_code: bool,
     classes: CharClasses,
-    /// Whether fences matter, and whether the beginnings of lines matter.
+    /// Whether fences are tracked, and whether line starts are.
     follows: (bool, bool),
     fences: Fences,
     line: StructureLine,
@@ -101,8 +101,8 @@ pub(super) struct RecurrenceSymbols {
 }
 
 impl RecurrenceSymbols {
-    /// Creates a converter. `by` is the unit of a symbol, `reset_on` the structures that reset, `code` the definition
-    /// of code.
+    /// Returns a converter. `by` is the unit of a symbol, `reset_on` the structures that reset, and `code` the
+    /// definition of code.
     pub(super) fn new(by: SymbolUnit, reset_on: StructureSet, code: CodeDefinition) -> Self {
         let (fences, skip_code) = match code {
             CodeDefinition::Lines { skip } => (Fences::Lines(Fence::default()), skip),
@@ -124,8 +124,7 @@ impl RecurrenceSymbols {
         }
     }
 
-    /// Returns the length in bytes of the start of a text in which each char is read by itself. No structure and no
-    /// fence begins or ends there.
+    /// Returns the length, in bytes, of the start of a text in which no structure and no fence begins or ends.
     pub(super) fn quiet(&self, text: &str) -> usize {
         let line = !self.follows.1 || self.line == StructureLine::Text;
         if self.by != SymbolUnit::Chars || !line || self.follows.0 && !self.fences.are_quiet() {
@@ -144,18 +143,19 @@ impl RecurrenceSymbols {
         read
     }
 
-    /// Returns whether chars are symbols here, outside of code that is left out.
+    /// Returns whether chars are symbols here, and not in skipped code.
     pub(super) fn are_read(&self) -> bool {
         !(self.skip_code && self.fences.is_inside())
     }
 
-    /// Returns whether only words, sentences or lines matter.
+    /// Returns whether symbols are words, sentences or lines, and nothing else is tracked.
     pub(super) fn are_elements(&self) -> bool {
         self.by != SymbolUnit::Chars && self.follows == (false, false)
     }
 
-    /// Reads a text with `at` chars before it, of [elements](Self::are_elements) alone, as [`read`](Self::read) would
-    /// char by char. Passes on each element with the number of chars read when it was complete.
+    /// Reads a text with `at` chars before it, like [`read`](Self::read) for each char, if
+    /// [`are_elements`](Self::are_elements). Passes each element to `complete`, with the number of chars read at its
+    /// end.
     pub(super) fn read_all(
         &mut self,
         text: &str,
@@ -214,18 +214,19 @@ impl RecurrenceSymbols {
         }
     }
 
-    /// Reads a char with `at` chars before it. Passes on the symbols that it completes: at most two, since an ideograph
-    /// also ends the word before it. Returns whether the char resets the counts. Such a char completes no symbol.
+    /// Reads a char with `at` chars before it. Passes the symbols that it completes to `complete`: at most two, since
+    /// an ideograph also ends the word before it. Returns whether the char resets the counts and so completes no
+    /// symbol.
     #[inline]
     pub(super) fn read(&mut self, c: char, at: u64, complete: impl FnMut(Symbol)) -> bool {
         let shows = self.follows.0 && self.fences.step(c);
         if shows && self.skip_code {
-            // The first two backticks of the fence were taken for text.
+            // The first two backticks of the fence were read as text.
             self.element = ElementChars::default();
         }
         let fence = shows && self.reset_on.meet(StructureSet::FENCE);
         let skipped = self.skip_code && self.fences.is_inside();
-        // Skipped text is read too, since other text may follow the fence on its line.
+        // Skipped text is tracked, since other text may follow the fence on its line.
         let begins = self.follows.1 && self.line.step(c).meet(self.reset_on);
         if fence || !skipped && begins {
             self.element = ElementChars::default();
@@ -297,7 +298,7 @@ mod tests {
 
     use super::*;
 
-    /// Symbols with the chars read when each was complete, and the positions of resets.
+    /// The symbols with the number of chars read at the end of each, and the positions of resets.
     type SymbolLog = (Vec<(Symbol, u64)>, Vec<u64>);
 
     /// Reads char by char.

@@ -1,7 +1,6 @@
 //! `stall`: a stream that falls silent.
 //!
-//! The detector has no clock. A caller with a clock pushes [`Event::Silence`], which holds the total time since the
-//! last event.
+//! The detector has no clock. The caller pushes [`Event::Silence`], which holds the time since the last other event.
 
 use super::Measurement;
 use super::entry::detector;
@@ -17,7 +16,7 @@ detector! {
     params: &PARAMS,
     check: |_| Ok(()),
     measure: Measurement::Run(Channel::Answer, |_| { Recipe::run(|| Box::new(StallMeter::default())) }),
-    notices: &[Fault::Stall],
+    faults: &[Fault::Stall],
 }
 
 static PARAMS: [Param; 2] = [

@@ -1,4 +1,4 @@
-//! What the tests of detectors share: members from few words, alarms in any chunking, texts.
+//! Shared helpers: members, alarms for any chunks, and texts.
 
 #![allow(clippy::unwrap_used, reason = "in the helpers of tests as in tests")]
 #![allow(dead_code, reason = "no test uses all of them")]
@@ -11,10 +11,10 @@ use deadloop_detect::{
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 
-/// 40 lines that a healthy model could think: no phrase comes back.
+/// 40 lines of healthy thinking without repeated phrases.
 pub(crate) const PROSE: &str = include_str!("prose.txt");
 
-/// A detector's defaults, but for these.
+/// Returns the defaults of a detector, except for these parameters.
 pub(crate) fn member(detector: &str, params: &[(&str, Value)]) -> Member {
     stopping(detector, params_of(detector, params))
 }
@@ -36,7 +36,7 @@ fn stopping(detector: &str, params: Params) -> Member {
     }
 }
 
-/// A member with these parameters, which are allowed.
+/// Returns a member with these valid parameters.
 pub(crate) fn allowed(detector: &str, params: &Params) -> Member {
     let member = stopping(detector, params.clone());
     assert_eq!(member.check(), Ok(()));
@@ -92,14 +92,14 @@ pub(crate) fn fires(member: &Member, text: &str) -> Option<u64> {
     alarm(member, text, usize::MAX).map(|a| a.exact.count())
 }
 
-/// How many cases are drawn where the whole is `all`: CI, which tests in release, draws them all; a build for edits draws a
-/// quarter, so that an edit is tested within half a minute.
+/// Returns the number of random cases: `all` in release builds, as in CI, and a quarter in debug builds, to stay below
+/// half a minute.
 pub(crate) const fn drawn(all: u32) -> u32 {
     if cfg!(debug_assertions) { all / 4 } else { all }
 }
 
-/// How many of 300 drawn pairs of a setting and a text `alarms` is true of: a comparison says nothing of texts that
-/// never alarm.
+/// Returns the number of 300 random pairs of a setting and a text for which `alarms` returns true. A comparison is
+/// useless without alarms.
 pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
     (setting, text): (S, T),
     alarms: impl Fn(&S::Value, &str) -> bool,
@@ -113,8 +113,8 @@ pub(crate) fn how_often<S: Strategy, T: Strategy<Value = String>>(
     (0..300).filter(|_| drawn()).count()
 }
 
-/// The two tests of a detector beside its slow twin: drawn settings and texts, in pieces of any size, and that the drawn
-/// texts often alarm, for the comparison would say nothing of texts that never do.
+/// Defines two tests of a detector and its slow reference: a comparison on random settings, texts and pieces, and a
+/// check that these texts alarm often enough.
 macro_rules! twins {
     ($params:expr, $text:expr, $fast:ident, $slow:ident) => {
         proptest::proptest! {
@@ -140,7 +140,7 @@ macro_rules! twins {
 }
 pub(crate) use twins;
 
-/// All that a meter tells of a text.
+/// Returns all facts of a meter on a text.
 pub(crate) fn facts(member: &Member, text: &str) -> Vec<Fact> {
     let mut facts = Vec::new();
     let recipe = member.recipe().expect("it reads text");
@@ -154,7 +154,7 @@ pub(crate) fn word(text: &str) -> Value {
     Value::Text(text.into())
 }
 
-/// Numbers that look like chance and are the same each time.
+/// Returns pseudorandom numbers.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {

@@ -1,16 +1,16 @@
-//! What a guard on runs has seen when an event has come, read from the whole run each time.
+//! The history of a run up to an event, read from the whole run each time.
 
 use serde_json::{Map, Value as Json};
 
 type Params<'a> = &'a Map<String, Json>;
 
-/// What a guard has seen when an event has come.
+/// The history of a run up to an event.
 pub(crate) struct Past<'a> {
     pub(crate) params: Params<'a>,
-    /// Turns that have ended, and calls issued, in the whole run.
+    /// The number of ended turns and of calls in the whole run.
     pub(crate) turns: u64,
     pub(crate) issued: u64,
-    /// Since it forgot what was before, without what is left out; the newest is the last.
+    /// The events since the last reset, without ignored ones, newest last.
     pub(crate) kept: Vec<&'a Json>,
     pub(crate) calls: Vec<Called>,
     pub(crate) pairs: Vec<(Called, String, bool)>,
@@ -36,7 +36,7 @@ pub(crate) fn error(event: &Json) -> bool {
 }
 
 impl<'a> Past<'a> {
-    /// `None`: the newest event is left out.
+    /// Returns the history up to an event. `None` if the newest event is ignored.
     pub(crate) fn new(params: Params<'a>, events: &'a [Json]) -> Option<Self> {
         let globs: Vec<&str> = match &params.get("allow") {
             Some(Json::Array(globs)) => globs.iter().filter_map(Json::as_str).collect(),
@@ -106,7 +106,8 @@ impl<'a> Past<'a> {
         word.unwrap_or(default)
     }
 
-    /// What came before the first turn, then each turn that has begun; the turn that begins now is none.
+    /// Returns the events before the first turn, then those of each begun turn. A turn that begins with the newest
+    /// event does not count.
     pub(crate) fn pieces(&self) -> Vec<Vec<&Json>> {
         let mut pieces = vec![Vec::new()];
         for (i, event) in self.kept.iter().enumerate() {
@@ -135,7 +136,7 @@ pub(crate) fn called(call: &Json) -> Called {
     }
 }
 
-/// A call's tool and arguments, as they are compared.
+/// Returns the tool and the arguments of a call as they are compared.
 pub(crate) fn key(call: &Json) -> String {
     let called = called(call);
     format!("{}\0{}", called.name, sorted(&called.value))

@@ -1,4 +1,4 @@
-//! What the tests of guards on runs share: the vectors, their events and settings.
+//! Shared helpers of tests of run detectors: the vectors, their events and settings.
 
 #![allow(
     clippy::unwrap_used,
@@ -45,7 +45,7 @@ impl From<Alarm> for Expect {
     }
 }
 
-/// The event that a recording has.
+/// Converts a recorded event.
 pub(crate) fn event(json: &Json) -> Event<'_> {
     let text = |name: &str| json[name].as_str();
     match text("type").unwrap() {
@@ -88,7 +88,7 @@ pub(crate) fn value(json: &Json) -> Value {
 }
 
 pub(crate) fn setting(detector: &str, params: &serde_json::Map<String, Json>) -> Setting {
-    // The vectors have an older name of it: `novelty` is a detector of text.
+    // The vectors use the former name: now `novelty` is a text detector.
     let name = match detector {
         "novelty" => "call-novelty",
         name => name,

@@ -1,4 +1,4 @@
-//! The slow twin of `openhands`: the history is written down whole, and its end is looked at.
+//! The slow reference of `openhands`, which keeps the whole history.
 
 use serde_json::{Map, Value as Json};
 
@@ -9,7 +9,7 @@ enum Entry {
     Message,
 }
 
-/// The history of what was kept of a run.
+/// Returns the history of a run.
 fn history(kept: &[&Json]) -> Vec<Entry> {
     let text = |event: &Json, field: &str| event[field].as_str().unwrap_or("").to_owned();
     let mut all = Vec::new();
@@ -46,7 +46,7 @@ fn history(kept: &[&Json]) -> Vec<Entry> {
     all
 }
 
-/// The scenario that is met.
+/// Returns the scenario that the history meets.
 pub(crate) fn openhands(kept: &[&Json], params: &Map<String, Json>) -> Option<&'static str> {
     let number = |name: &str, default: u64| {
         params.get(name).and_then(Json::as_u64).unwrap_or(default) as usize

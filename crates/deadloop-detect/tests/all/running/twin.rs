@@ -1,12 +1,11 @@
-//! A slow and obvious twin of every guard on runs, after its definition: at each event it looks at the whole run up
-//! to there again.
+//! The slow reference of every run detector, which reads the whole run again at each event.
 
 use serde_json::{Map, Value as Json};
 
 use super::Expect;
 use super::history::{Called, Past, error, is, text};
 
-/// The first alarm.
+/// Returns the first alarm.
 pub(crate) fn slow(guard: &str, params: &Map<String, Json>, events: &[Json]) -> Option<Expect> {
     let of =
         |events: &[Json], kind: &str| events.iter().filter(|e| e["type"] == kind).count() as u64;
@@ -22,7 +21,7 @@ pub(crate) fn slow(guard: &str, params: &Map<String, Json>, events: &[Json]) -> 
     })
 }
 
-/// The last `n` of them, if there are so many.
+/// Returns the last `n` items. `None` if there are fewer.
 fn last<T>(of: &[T], n: usize) -> Option<&[T]> {
     of.len().checked_sub(n).map(|from| &of[from..])
 }
@@ -88,23 +87,23 @@ fn calls(guard: &str, past: &Past<'_>) -> Option<&'static str> {
     found.map(|k| if k == 1 { "identical-call" } else { "cycle" })
 }
 
-/// A call and its result as a guard compares them.
+/// A call and its result as they are compared.
 #[derive(Clone, PartialEq)]
 struct Compared {
-    /// The tool, and its arguments where they count.
+    /// The tool, and its arguments if they are compared.
     asked: (String, Json),
-    /// The same, as it is compared together with the result.
+    /// The tool and the arguments as they are compared together with the result.
     call: (String, Json),
-    /// What the first of the results that are the same said.
+    /// The first of the equal results.
     class: String,
     error: bool,
-    /// It says nothing, and how often it was met so far.
+    /// Whether the result carries no information, and the number of its occurrences so far.
     nothing: bool,
     times: usize,
 }
 
-/// The words of a result: whether each is an id, and what it says. What the drawn results hold of ids begins with
-/// `req-`, and what they hold of dates is written as `2026-…` and `04:…`.
+/// Returns the words of a result, and whether each is an id. Ids of the random results begin with `req-`, and dates are
+/// `2026-…` and `04:…`.
 fn words(body: &str, volatile: bool) -> Vec<(bool, &str)> {
     let date = (false, "<dates>");
     let of = |text| match text {
@@ -116,8 +115,8 @@ fn words(body: &str, volatile: bool) -> Vec<(bool, &str)> {
     body.split(' ').map(of).collect()
 }
 
-/// Each pair as it is compared, its result held against all results of its key before it, the newest first. With
-/// `or_nothing` the arguments count where the result says nothing.
+/// Returns each pair as it is compared. Its result is compared with all earlier results of its key, newest first. With
+/// `or_nothing`, the arguments count if the result carries no information.
 fn compared(past: &Past<'_>, arguments: bool, or_nothing: bool) -> Vec<Compared> {
     struct Met<'a> {
         call: (String, Json),
@@ -188,7 +187,7 @@ fn compared(past: &Past<'_>, arguments: bool, or_nothing: bool) -> Vec<Compared>
     all
 }
 
-/// A text without its ids and dates.
+/// Returns a text without ids and dates.
 fn still(body: &str, volatile: bool) -> String {
     let words = words(body, volatile).into_iter();
     words
@@ -300,9 +299,10 @@ fn iterations(past: &Past<'_>) -> Option<&'static str> {
     fires.then_some("iterations")
 }
 
-/// What a turn says as `narration` compares it. The drawn texts hold one time of day, and no id but `17done`.
+/// Returns the text of a turn as `narration` compares it. The random texts have one time of day, and the only id is
+/// `17done`.
 fn folded(text: &str) -> String {
-    // Where a letter of ASCII follows at once, as in `04:33:17I read`, it is no time of day.
+    // A time of day must not be followed by an ASCII letter, as in `04:33:17I read`.
     let mut pieces = text.split("04:33:17");
     let mut text = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -328,7 +328,7 @@ fn folded(text: &str) -> String {
     folded.trim().into()
 }
 
-/// The trigrams of words and ideographs, each once.
+/// Returns the distinct trigrams of words and ideographs.
 fn trigrams(text: &str) -> Vec<Vec<String>> {
     let mut spaced = String::new();
     for c in text.chars() {

@@ -52,7 +52,7 @@ fn check(object: &Object) -> WireResult {
 /// Removes the replay flags (`is_replay`, `is_realtime`, `phase`) from an event, its payload and the `metadata` of
 /// both. Returns whether they flag a replay.
 ///
-/// When a client reconnects, the server sends the history again and then goes on live.
+/// When a client reconnects, the server sends the history again, and then continues live.
 pub fn is_replay(object: &mut Object) -> bool {
     let mut replay = remove_replay_flags(object);
     if let Some(Value::Object(payload)) = object.get_mut("payload") {
@@ -77,7 +77,7 @@ fn remove_own_replay_flags(object: &mut Object) -> bool {
     let (replay, live) = (flag("is_replay"), flag("is_realtime"));
     let phase = object.get("phase").and_then(Value::as_str);
     let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
-    fields::away(object, "is_replay is_realtime phase");
+    fields::remove_all(object, "is_replay is_realtime phase");
     replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
 }
 
@@ -115,7 +115,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     parsed.at = fields::any(object, "timestamp").and_then(|at| millis(&at));
     // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
-        fields::away(&mut payload, "id content_type");
+        fields::remove_all(&mut payload, "id content_type");
     }
     parsed.left("payload", payload);
     Ok(())

@@ -108,7 +108,7 @@ fn read_message(mut message: Object, parsed: &mut ObjectContent) -> WireResult {
         finish_event(fields::string(&mut message, "stop_reason")?),
     );
     parsed.usage(&mut message, "output_tokens");
-    fields::away(&mut message, "type role");
+    fields::remove_all(&mut message, "type role");
     parsed.left("message", message);
     Ok(())
 }

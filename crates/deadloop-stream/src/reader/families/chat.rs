@@ -195,8 +195,8 @@ impl ChatChoice {
     }
 }
 
-/// Reads a server's report that the response loops, which vLLM sends beside a finish reason. The finish event gets the
-/// reason `repetition`, and keeps the server's value as `raw_reason`.
+/// Reads a report of vLLM that the response loops. It has a finish reason. The finish event gets the reason
+/// `repetition`, and keeps the server's value as `raw_reason`.
 fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
     let raw = rest.get("stop_reason")?.as_str()?;
     if !raw.contains("repetition") {

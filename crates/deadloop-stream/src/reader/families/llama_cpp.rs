@@ -49,7 +49,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     );
     let all = fields::count(object, "tokens_predicted")?;
     parsed.tokens = all.filter(|_| ends).map(TokenCounts::without_reasoning);
-    fields::away(
+    fields::remove_all(
         object,
         "tokens id_slot tokens_evaluated stopping_word multimodal",
     );

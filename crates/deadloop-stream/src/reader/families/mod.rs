@@ -1,4 +1,4 @@
-//! Parsers of stream objects, one file for each API, assert_registered in [`FAMILIES`].
+//! Parsers of stream objects, one file for each API, registered in [`FAMILIES`].
 //!
 //! To add an API, write a file beside this one with an `ENTRY`, and add `mod x;` and `&x::ENTRY` here. An object
 //! may belong to only one family. The tests check this on every sample.

@@ -96,7 +96,7 @@ fn read_event(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         _ if is_repetition(&kind) => object.clear(),
         _ => return Ok(()),
     }
-    fields::away(object, LOCATION_FIELDS);
+    fields::remove_all(object, LOCATION_FIELDS);
     Ok(())
 }
 
@@ -136,7 +136,7 @@ fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> WireResult
     for name in ["created_at", "usage", "error"] {
         parsed.keep(name, fields::any(&mut response, name));
     }
-    fields::away(&mut response, "object status output completed_at");
+    fields::remove_all(&mut response, "object status output completed_at");
     parsed.left("response", response);
     Ok(())
 }
@@ -189,7 +189,7 @@ fn read_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
             return Ok(());
         }
     }
-    fields::away(&mut item, "id type role status call_id name arguments");
+    fields::remove_all(&mut item, "id type role status call_id name arguments");
     parsed.left("output[]", item);
     Ok(())
 }

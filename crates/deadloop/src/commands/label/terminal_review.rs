@@ -5,7 +5,7 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use anstream::{AutoStream, ColorChoice};
-use console::{Key as Pressed, Term, truncate_str};
+use console::{Key as ConsoleKey, Term, truncate_str};
 
 use super::view::{Page, format_page, key_lines};
 use crate::exit::Outcome;
@@ -203,17 +203,17 @@ impl Screen<'_> {
     }
 }
 
-fn key_command(key: &Pressed) -> Option<KeyCommand> {
+fn key_command(key: &ConsoleKey) -> Option<KeyCommand> {
     match key {
-        Pressed::Char(c) => named(c.encode_utf8(&mut [0; 4])),
-        Pressed::Enter => named("Enter"),
-        Pressed::ArrowLeft => named("ArrowLeft"),
-        Pressed::ArrowRight => named("ArrowRight"),
-        Pressed::ArrowUp => named("ArrowUp"),
-        Pressed::ArrowDown => named("ArrowDown"),
-        Pressed::PageDown => named("PageDown"),
-        Pressed::PageUp => named("PageUp"),
-        Pressed::Escape | Pressed::CtrlC => named("q"),
+        ConsoleKey::Char(c) => named(c.encode_utf8(&mut [0; 4])),
+        ConsoleKey::Enter => named("Enter"),
+        ConsoleKey::ArrowLeft => named("ArrowLeft"),
+        ConsoleKey::ArrowRight => named("ArrowRight"),
+        ConsoleKey::ArrowUp => named("ArrowUp"),
+        ConsoleKey::ArrowDown => named("ArrowDown"),
+        ConsoleKey::PageDown => named("PageDown"),
+        ConsoleKey::PageUp => named("PageUp"),
+        ConsoleKey::Escape | ConsoleKey::CtrlC => named("q"),
         _ => None,
     }
 }

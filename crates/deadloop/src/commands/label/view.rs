@@ -5,7 +5,7 @@
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::{Channel, Kind};
-use deadloop_run::explain::{Excerpt, Paint, painted};
+use deadloop_run::explain::{Excerpt, Paint, render};
 use deadloop_score::{Class, LabelRow};
 use serde::Serialize;
 
@@ -87,7 +87,7 @@ pub(super) fn format_page(
         text.push_str(&format!(
             "\n{}\n{}",
             excerpt_heading(&excerpt),
-            painted(&excerpt, paint)
+            render(&excerpt, paint)
         ));
     }
     Page { head, text }

@@ -103,7 +103,7 @@ fn print_list(
 ) -> Outcome {
     found.accept(args.select.skips(), &Terminal::silent())?;
     if !global.quiet {
-        found.tell_rejected(&Terminal::new(global));
+        found.notify_rejected(&Terminal::new(global));
     }
     if global.json {
         return show::print_json(&json!({"transcripts": lines}));

@@ -1,16 +1,15 @@
 //! [`Anchors`]: finds n-grams that may recur, by a few short k-grams.
 //!
-//! An n-gram is worth entering only if the window may hold another occurrence of it.
+//! Only n-grams that may have another occurrence in the window are stored.
 //!
-//! Of all k-grams some are marked, by their hash alone. The **anchor** of an n-gram is the last marked k-gram inside
-//! it. So equal n-grams have equal anchors, at the same place inside. An n-gram whose anchor occurs for the first time
-//! in the window has no earlier occurrence there. All n-grams of one anchor end at consecutive symbols, from the
-//! anchor's end on.
+//! Some k-grams are marked, depending on their hash. The **anchor** of an n-gram is the last marked k-gram inside it.
+//! So equal n-grams have equal anchors at equal offsets. An n-gram whose anchor is new in the window has no earlier
+//! occurrence there. All n-grams of one anchor end at consecutive symbols, from the end of the anchor on.
 //!
 //! A table holds the newest anchor for each value of some bits of the hash. If a new anchor has the bits of a stored
-//! one whose n-grams may still be in the window, the n-grams of both can repeat. Then those of the stored anchor are
-//! entered at once, and those of the new one as they come. Two anchors that share these bits by chance only cost time.
-//! An n-gram without an anchor is entered at once.
+//! one whose n-grams may still be in the window, the n-grams of both may repeat. Then those of the stored anchor are
+//! entered at once, and those of the new one as they are read. If two anchors share these bits by chance, only time is
+//! lost. An n-gram without an anchor is entered at once.
 
 use std::ops::Range;
 
@@ -21,9 +20,9 @@ const SHIFT: u32 = 64 / K;
 /// The number of marked k-grams among 256.
 const MARKED: u64 = 24;
 /// The minimum number of symbols of an n-gram. Many shorter ones would have no anchor.
-const SHORTEST: usize = 40;
-/// The maximum number of places of the table.
-const MOST: usize = 1 << 12;
+const MIN_N: usize = 40;
+/// The maximum size of the table.
+const MAX_TABLE: usize = 1 << 12;
 /// The multiplier of hashes: an odd number with well-mixed bits.
 const FACTOR: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -33,10 +32,10 @@ pub(super) struct Anchors {
     hash: u64,
     /// The maximum number of n-grams that share an anchor.
     reach: u32,
-    /// The newest anchor of each place.
+    /// The newest anchor for each value of the bits.
     table: Vec<GramAnchor>,
     bits: u32,
-    /// The place of the newest anchor.
+    /// The index of the newest anchor.
     newest: usize,
 }
 
@@ -51,7 +50,7 @@ struct GramAnchor {
     entered: bool,
 }
 
-/// The time at which the n-gram that a symbol ends is entered.
+/// The time at which the n-gram up to a symbol is entered.
 pub(super) enum EntryTime {
     /// On the next occurrence of the anchor.
     Later,
@@ -61,11 +60,11 @@ pub(super) enum EntryTime {
 }
 
 impl Anchors {
-    /// Creates the anchors for n-grams of `n` symbols in a window of at most `window` symbols. `None` if the n-grams
+    /// Returns the anchors for n-grams of `n` symbols in a window of at most `window` symbols. `None` if the n-grams
     /// are too short.
     pub(super) fn new(n: usize, window: usize) -> Option<Self> {
-        let places = window.clamp(64, MOST).next_power_of_two();
-        (n >= SHORTEST).then(|| Self {
+        let places = window.clamp(64, MAX_TABLE).next_power_of_two();
+        (n >= MIN_N).then(|| Self {
             hash: 0,
             reach: u32::try_from(n + 1).unwrap_or(u32::MAX) - K,
             table: vec![GramAnchor::default(); places],
@@ -99,15 +98,15 @@ impl Anchors {
             .min(u32::try_from(until_now).unwrap_or(u32::MAX));
         let place = (self.hash.wrapping_mul(FACTOR) >> (64 - self.bits)) as usize;
         let there = self.table[place];
-        // What begins before the window is in no n-gram of it.
-        let lives = there.end >= first + u64::from(K);
+        // An anchor that begins before the window is in no n-gram of the window.
+        let is_in_window = there.end >= first + u64::from(K);
         self.newest = place;
         self.table[place] = GramAnchor {
             end: number + 1,
             ends: self.reach,
-            entered: lives,
+            entered: is_in_window,
         };
-        match (lives, there.entered) {
+        match (is_in_window, there.entered) {
             (false, _) => EntryTime::Later,
             (true, true) => EntryTime::Now,
             (true, false) => {

@@ -8,8 +8,8 @@
 //! those of compressors, finds the previous occurrence of an n-gram. A chain leads from newer to older n-grams
 //! and ends at the first one that has left the window, so n-grams need not be removed from it.
 //!
-//! Text that does not repeat is not entered there. [`anchors`] finds the n-grams without another occurrence in the
-//! window. They are entered only when another occurrence becomes possible.
+//! N-grams without another occurrence in the window are not entered. [`anchors`] finds them, and enters them once
+//! another occurrence is possible.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ pub(super) struct GramWindow {
     shift: u64,
     /// The number of symbols within which occurrences count.
     window: usize,
-    /// The symbols of the window, each at its number modulo `length`. It grows up to `length`.
+    /// The symbols of the window, at their numbers modulo `length`. The vector grows up to `length`.
     ring: Vec<WindowSymbol>,
-    /// The n-grams that begin with these symbols, at the same places.
+    /// The n-grams that begin with these symbols, at the same indices.
     slots: Vec<GramSlot>,
     /// The capacity of the ring, a power of two.
     length: usize,
@@ -41,7 +41,7 @@ pub(super) struct GramWindow {
     /// The newest n-gram for each value of a hash's low bits: one plus the number of its first symbol. 0 if there is
     /// none.
     chains: Vec<u64>,
-    /// The last distance, and [`BASE`] to that power. They are cached, since a loop needs the same power each time.
+    /// The last distance, and [`BASE`] to this power, cached for loops.
     power: (u64, u64),
     /// The finder of n-grams that need not be entered yet. `None` if n-grams are too short.
     anchors: Option<Anchors>,
@@ -67,29 +67,29 @@ struct GramSlot {
     next: u32,
     /// The number of consecutive occurrences that each lie in the window of the next one.
     times: u32,
-    /// The way back to the previous n-gram of this hash.
+    /// The link to the previous n-gram with this hash.
     back: GramLink,
     /// The number of consecutive gaps, from this n-gram back, that equal those of the n-gram one symbol earlier.
     shifted: u32,
 }
 
-/// The way from an n-gram back to its previous occurrence.
+/// A link from an n-gram to its previous occurrence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct GramLink {
-    /// The hash of the symbols between both beginnings.
+    /// The hash of the symbols from the previous start to this one.
     between: u64,
-    /// The number of symbols between both beginnings. 0 if there is no previous occurrence.
+    /// The number of symbols from the previous start to this one. 0 without a previous occurrence.
     gap: u32,
-    /// The number of equal gaps in a row, including this one.
+    /// The number of consecutive equal gaps, including this one.
     run: u32,
 }
 
 /// A row of equal gaps. Each is the distance from an occurrence of an n-gram back to the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gaps {
-    /// The number of the symbol that the last occurrence begins with.
+    /// The number of the first symbol of the last occurrence.
     newest: u64,
-    /// The number of symbols from the beginning of one occurrence to the beginning of the other.
+    /// The number of symbols from the start of one occurrence to the start of the next.
     pub(super) symbols: u64,
     /// The hash of the symbols of one gap.
     pub(super) between: u64,
@@ -214,7 +214,7 @@ impl GramWindow {
         &mut self.slots[place(number, self.length)]
     }
 
-    /// Makes room for twice as many symbols.
+    /// Doubles the capacity of the ring.
     #[cold]
     fn widen(&mut self) {
         let length = 2 * self.length;
@@ -244,7 +244,7 @@ impl GramWindow {
         }
     }
 
-    /// Forgets all symbols.
+    /// Drops all symbols.
     pub(super) fn reset(&mut self) {
         self.first = self.count;
     }
@@ -254,14 +254,14 @@ impl GramWindow {
         self.last().map_or(0, |last| self.at(last).start)
     }
 
-    /// Returns the gaps between the occurrences of the last n-gram, from the last one back, as far as the window
-    /// reaches. Equal gaps in a row are one item.
+    /// Returns the gaps between the occurrences of the last n-gram in the window, newest first. Consecutive equal gaps
+    /// are one item.
     pub(super) fn gaps(&self) -> impl Iterator<Item = Gaps> {
         let mut at = self.last();
         std::iter::from_fn(move || {
             let GramLink { gap, between, run } = self.slot(at?).back;
             let symbols = u64::from(gap);
-            // Nothing lies 0 symbols back.
+            // A gap of 0 is the end of the chain.
             let inside = (at? - self.first).checked_div(symbols)?;
             let gaps = Gaps {
                 newest: at?,
@@ -296,7 +296,7 @@ impl GramWindow {
     /// Returns whether the last `most` gaps, or all in the window, equal those of the previous symbol's n-gram, which
     /// had as many. Then the text has continued as after each earlier occurrence. The number of distinct texts between
     /// occurrences is unchanged, since each is the previous one rotated by a symbol that all of them begin with.
-    pub(super) fn goes_on(&self, most: u32) -> bool {
+    pub(super) fn continues(&self, most: u32) -> bool {
         let last = self.last().map(|last| self.slot(last));
         last.is_some_and(|slot| slot.shifted >= (slot.times - 1).min(most))
     }
@@ -384,7 +384,7 @@ impl GramWindow {
         self.slot_mut(number).next = narrow(back);
     }
 
-    /// Returns the way from a symbol's n-gram back to the `earlier` one of the same hash.
+    /// Returns the link from the n-gram of a symbol to the `earlier` one with the same hash.
     fn back(&mut self, number: u64, earlier: u64) -> GramLink {
         let gap = number - earlier;
         if self.power.0 != gap {
@@ -403,8 +403,8 @@ impl GramWindow {
     }
 }
 
-/// The maximum number of chains and symbols at the start, a power of two. So a long window costs a short text no
-/// memory.
+/// The maximum number of chains and symbols at the start, a power of two. So a short text needs little memory, even
+/// with a long window.
 const FIRST_CHAINS: usize = 512;
 
 mod anchors;

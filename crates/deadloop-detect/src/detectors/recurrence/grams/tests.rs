@@ -1,4 +1,4 @@
-//! `GramWindow` against the definition: every n-gram of the window compared.
+//! Compares [`GramWindow`] with the definition, on every n-gram of the window.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The gaps of the n-gram that ends a text, newest first, within what stands from `first` on: the symbols of each,
-/// how many different texts stand between up to it, and where it begins.
-fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
+/// Returns the gaps of the last n-gram of a text, newest first, from symbol `first` on: for each, its length, the
+/// number of distinct texts up to it, and the start of the occurrence.
+fn gaps_by_definition(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
     let Some(last) = text.len().checked_sub(n).filter(|last| *last >= first) else {
         return Vec::new();
     };
@@ -22,7 +22,7 @@ fn looked_up(text: &[u8], first: usize, n: usize) -> Vec<(u64, usize, u64)> {
     places.windows(2).map(&mut gap).collect()
 }
 
-fn listed(grams: &GramWindow) -> Vec<(u64, usize, u64)> {
+fn gaps_of_window(grams: &GramWindow) -> Vec<(u64, usize, u64)> {
     let mut between = HashSet::new();
     let each = |gaps: Gaps| (1..=gaps.count).map(move |back| (gaps, back));
     let mut gap = |(gaps, back): (Gaps, u64)| {
@@ -34,7 +34,7 @@ fn listed(grams: &GramWindow) -> Vec<(u64, usize, u64)> {
 }
 
 proptest! {
-    /// And where nothing is said to have changed, nothing has.
+    /// Also checks that gaps are unchanged if `continues` returns true.
     #[test]
     fn gaps_are_those_of_the_definition(
         pieces in prop::collection::vec(("[abc]{1,5}", 1_usize..30, 0_u8..9), 1..9),
@@ -52,10 +52,10 @@ proptest! {
                 grams.push(Symbol { value, start });
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
-                let now = listed(&grams);
-                prop_assert_eq!(&now, &looked_up(&text, first, n));
+                let now = gaps_of_window(&grams);
+                prop_assert_eq!(&now, &gaps_by_definition(&text, first, n));
                 let shape: Vec<(u64, usize)> = now.iter().map(|gap| (gap.0, gap.1)).collect();
-                if grams.goes_on(most) {
+                if grams.continues(most) {
                     let some = shape.len().min(most as usize);
                     prop_assert_eq!(before.get(..some), Some(&shape[..some]));
                 }
@@ -68,9 +68,9 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// N-grams that are long enough to have anchors are entered late, and found all the same.
+    /// Checks that n-grams with anchors, which are entered late, are found.
     #[test]
-    fn late_ones_are_found(
+    fn late_n_grams_are_found(
         pieces in prop::collection::vec(("[a-f]{1,90}", 0_usize..4, 1_usize..4, 0_u8..12), 1..40),
         (n, window) in (40_usize..60, 100_usize..900),
     ) {
@@ -87,8 +87,8 @@ proptest! {
                 let bound = grams.push(Symbol { value, start });
                 text.push(byte);
                 let first = from.max(text.len().saturating_sub(window));
-                let slow = looked_up(&text, first, n);
-                let now = if bound > 1 { listed(&grams) } else { Vec::new() };
+                let slow = gaps_by_definition(&text, first, n);
+                let now = if bound > 1 { gaps_of_window(&grams) } else { Vec::new() };
                 prop_assert_eq!(now, slow);
             }
             known.push(piece);
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// Counts as the definition has it: every trigram of the window is compared.
+/// Checks the counts of trigrams by the definition.
 #[test]
 fn counts_are_right_where_chains_grow() {
     let symbols: Vec<u64> = (0..24_000).map(|i| power(i) % 40).collect();
