@@ -31,7 +31,7 @@ pub struct FolderAnswer {
 
 /// The content of a result folder.
 pub enum FolderContent {
-    /// Nothing, after a dry run: the plan as text.
+    /// The plan of a dry run, as text. Nothing was written.
     Plan(String),
     /// The part of one shard.
     Part(PartSummary),

@@ -126,7 +126,7 @@ fn repairer_pages() -> Outcome<Vec<ReferencePage>> {
     )
 }
 
-/// Returns the page of each spec, after a page with `head` that lists all of them.
+/// Returns the pages of a kind of specs: their list, which begins with `head`, then a page for each.
 fn spec_pages<S: Deref<Target = Spec>>(
     folder: &str,
     mut head: String,
