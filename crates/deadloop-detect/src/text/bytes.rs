@@ -34,15 +34,20 @@ impl ByteBlock {
             .to_bitmask()
     }
 
-    /// Returns the bytes that are not ASCII, may end an element, or are digits.
+    /// Returns the bytes that are not ASCII, may end an element or, with `digits`, are digits.
     #[inline]
-    pub(crate) fn ends(&self) -> u32 {
+    pub(crate) fn ends(&self, digits: bool) -> u32 {
         let wide = self.wide();
         let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
         // Bytes that are not ASCII are negative.
         let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
         let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        (low | signs | within(wide, b'0', b'9')).to_bitmask()
+        let ends = low | signs;
+        if digits {
+            (ends | within(wide, b'0', b'9')).to_bitmask()
+        } else {
+            ends.to_bitmask()
+        }
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
@@ -68,16 +73,9 @@ impl ByteBlock {
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
-    /// Returns the ASCII letters.
-    #[inline]
-    pub(crate) fn letters(&self) -> u32 {
-        let lower = self.wide() | i8x16::splat(0x20);
-        within(lower, b'a', b'z').to_bitmask()
-    }
-
     /// Returns the ASCII letters and digits, and the char `also`.
     #[inline]
-    fn of_words(&self, also: u8) -> u32 {
+    pub(crate) fn of_words(&self, also: u8) -> u32 {
         let wide = self.wide();
         let letters = within(wide | i8x16::splat(0x20), b'a', b'z');
         let also = wide.simd_eq(i8x16::splat(also.cast_signed()));

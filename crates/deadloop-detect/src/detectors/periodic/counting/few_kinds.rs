@@ -6,6 +6,7 @@
 //! twice, and with the first character that is one too many. So tables, rulers and lists of numbers are none.
 
 use crate::measure::fact::UNIT_CHARS;
+use crate::stream::Chars;
 use crate::text::script::is_picture;
 
 /// The maximum number of different characters of a stretch.
@@ -33,6 +34,10 @@ pub(in super::super) struct FewKinds {
     unit: [char; UNIT_CHARS],
     /// The last character.
     last: char,
+    /// The line so far, not read yet. Only a line that is long enough for a stretch is read.
+    line: String,
+    /// Whether the line is read.
+    reads: bool,
     ended: Vec<FewKindsStretch>,
 }
 
@@ -72,12 +77,33 @@ impl FewKinds {
             others: Vec::with_capacity(PICTURES),
             unit: ['\n'; UNIT_CHARS],
             last: '\n',
+            line: String::new(),
+            reads: false,
             ended: Vec::new(),
         }
     }
 
-    /// Reads text. A character that the stretch has already costs next to nothing, unless it stands twice.
+    /// Reads text. Of a line that is too short for a stretch, the characters are only counted.
     pub(in super::super) fn read(&mut self, text: &str) {
+        for part in text.split_inclusive('\n') {
+            let ends = part.ends_with('\n');
+            if self.reads || (self.line.len() + part.len()) as u64 >= self.least {
+                let line = std::mem::take(&mut self.line);
+                self.read_chars(&line);
+                self.read_chars(part);
+                self.reads = !ends;
+            } else if ends {
+                self.seen += Chars::count(&self.line).0 + Chars::count(part).0;
+                self.start = self.seen;
+                self.line.clear();
+            } else {
+                self.line.push_str(part);
+            }
+        }
+    }
+
+    /// Reads text. A character that the stretch has already costs next to nothing, unless it stands twice.
+    fn read_chars(&mut self, text: &str) {
         for c in text.chars() {
             if c != self.last && self.is_known_ascii(c) {
                 self.add(c);
