@@ -38,29 +38,22 @@ impl ByteBlock {
     #[inline]
     pub(crate) fn ends(&self, digits: bool) -> u32 {
         let wide = self.wide();
-        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        // Bytes that are not ASCII are negative.
-        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
-        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        let ends = low | signs;
-        if digits {
-            (ends | within(wide, b'0', b'9')).to_bitmask()
+        let ends = may_end(wide);
+        let ends = if digits {
+            ends | within(wide, b'0', b'9')
         } else {
-            ends.to_bitmask()
-        }
+            ends
+        };
+        ends.to_bitmask()
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
     /// space. `spaced` says whether a space came before.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
-        let wide = self.wide();
-        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
-        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        let spaces = equal(b' ').to_bitmask();
+        let spaces = self.equal(b' ');
         let twice = spaces & (spaces << 1 | u32::from(spaced));
-        let stops = (low | signs).to_bitmask() | twice;
+        let stops = may_end(self.wide()).to_bitmask() | twice;
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
@@ -87,6 +80,14 @@ impl ByteBlock {
     fn non_ascii(&self) -> u32 {
         self.wide().simd_lt(i8x16::splat(0)).to_bitmask()
     }
+}
+
+/// Returns the bytes that are not ASCII, which are negative, and those that may end an element.
+#[inline]
+fn may_end(bytes: i8x16) -> i8x16 {
+    let equal = |byte: u8| bytes.simd_eq(i8x16::splat(byte.cast_signed()));
+    let low = bytes.simd_lt(i8x16::splat(b' '.cast_signed()));
+    low | equal(b'.') | equal(b';') | equal(b'!') | equal(b'?')
 }
 
 /// Returns the bytes from `first` to `last`, both ASCII.

@@ -215,8 +215,8 @@ impl PeriodicSymbols {
                 return rest;
             }
             let (bytes, chars) = match rest.as_bytes().first() {
-                _ if digits => self.digits(rest, out.elements()),
-                Some(0..0x80) => ascii_lengths(out.elements().words(rest.as_bytes(), numbers)),
+                _ if digits => twice(self.digits(rest, out.elements())),
+                Some(0..0x80) => twice(out.elements().words(rest.as_bytes(), numbers)),
                 _ => out.elements().letters(rest, (self.classes, self.stops)),
             };
             if bytes == 0 {
@@ -248,19 +248,19 @@ impl PeriodicSymbols {
             self.seen += chars;
         }
         if self.count() && starts_with_digit(rest) && self.are_plain_digits(rest, text) {
-            let (bytes, chars) = self.digits(rest, out.elements());
-            (self.in_number, self.seen) = (true, self.seen + chars as u64);
-            return &rest[bytes..];
+            let digits = self.digits(rest, out.elements());
+            (self.in_number, self.seen) = (true, self.seen + digits as u64);
+            return &rest[digits..];
         }
         rest
     }
 
-    /// Reads the digits at the beginning of a text. Returns the number of bytes and of characters.
-    fn digits(&mut self, text: &str, elements: &mut KeptElements) -> (usize, usize) {
+    /// Reads the digits at the beginning of a text, and returns their number.
+    fn digits(&mut self, text: &str, elements: &mut KeptElements) -> usize {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
         if self.numbers == 0 {
             let read = digits.inspect(|digit| elements.char(char::from(*digit), NAMED));
-            return ascii_lengths(read.count());
+            return read.count();
         }
         if !self.in_number {
             self.in_time = std::mem::take(&mut self.after_colon);
@@ -269,19 +269,24 @@ impl PeriodicSymbols {
             }
         }
         if !self.count() {
-            return ascii_lengths(digits.count());
+            return digits.count();
         }
         let read = digits.inspect(|digit| self.numeral.add(char::from(*digit)));
-        ascii_lengths(read.count())
+        read.count()
     }
 
-    /// Ends the number of an element at the `at`-th character, and adds its value if it is needed.
+    /// Ends a number at the `at`-th character, and reports it if its value is needed.
     #[inline]
     fn end_number(&mut self, at: u64, out: &mut impl SymbolSink) {
         if self.in_number && self.count() {
             let value = std::mem::take(&mut self.numeral).value();
-            out.elements().value(value);
             out.number(value, at, self.in_time);
+            if self.are_elements() {
+                out.elements().value(value);
+            } else {
+                // The next character ends it.
+                out.symbol(NUMBER, value, at + 1);
+            }
         }
         self.in_number = false;
     }
@@ -350,8 +355,8 @@ impl PeriodicSymbols {
             self.in_time = self.after_colon;
         }
         self.after_colon = !digit && self.in_number && c == ':';
-        if !digit && self.in_number && self.count() {
-            self.tell_number(out);
+        if !digit {
+            self.end_number(self.seen - 1, out);
         }
         self.in_number = digit;
         if digit && self.count() {
@@ -364,17 +369,6 @@ impl PeriodicSymbols {
             (true, ElementKind::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(!self.count()),
             (false, _) => self.gather(c, out),
-        }
-    }
-
-    /// Reports a number that has ended.
-    fn tell_number(&mut self, out: &mut impl SymbolSink) {
-        if self.on == ElementKind::Chars {
-            let value = std::mem::take(&mut self.numeral).value();
-            out.number(value, self.seen - 1, self.in_time);
-            out.symbol(NUMBER, value, self.seen);
-        } else {
-            self.end_number(self.seen - 1, out);
         }
     }
 
@@ -437,7 +431,7 @@ fn starts_with_digit(text: &str) -> bool {
 }
 
 /// Returns the number of bytes and of characters in `bytes` bytes of ASCII, which are equal.
-fn ascii_lengths(bytes: usize) -> (usize, usize) {
+fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }
 
