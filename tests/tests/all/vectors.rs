@@ -115,6 +115,38 @@ fn as_a_cell_of_a_sweep() {
     assert!(found > 1000, "most vectors are possible settings: {found}");
 }
 
+/// Units of more than one class, by which of their thresholds are on: pictures and numbers without a name, blanks to fill
+/// in, rows of one letter, one char, an escape.
+const UNITS: &str = "🟩/🟩🟥\n/1 2\n/____\n____ ____\n____________\n/[ ] \n/Name: ____\n/1. | | |\n/\
+                     AAAAAAAAAAAAAAAAAAAAAA\n/A/\\u0020/=-\n/\"\": \"\",\n";
+
+#[test]
+fn as_a_cell_whatever_the_unit_holds() {
+    for symbols in [
+        "on = 'chars'",
+        "fold = 'counters'",
+        "fold = 'counters'\non = 'sentences'",
+        "fold = 'markers'\non = 'lines'",
+    ] {
+        let grid = format!(
+            "[[guard]]\ndetector = 'periodic'\nchannel = 'answer'\n[guard.params]\n{symbols}\n\
+             min_copies = [2, 3]\nmin_chars = [60, 300]\nmin_single = [0, 40, 200]\n\
+             min_bare = [0, 50, 250]\nmin_form = [0, 70, 280]\n"
+        );
+        let mut plan = Plan::default();
+        let grid = Grid::parse(&grid).expect("a grid");
+        plan.add_grid(&grid).expect("settings");
+        for unit in UNITS.split('/') {
+            let pieces = [(Channel::Answer, unit.repeat(320))];
+            let record = decide(&plan, &transcript(&pieces), None);
+            for cell in 0..plan.cells() {
+                let live = live(&plan.setting(cell), &pieces, usize::MAX);
+                assert_eq!(cell_of(&plan, &record, cell), live, "{unit:?} {cell}");
+            }
+        }
+    }
+}
+
 /// A grid with the vector's setting in the middle: two to three values for each threshold.
 fn around(detector: &str, vector: &Vector) -> Grid {
     let base = vector.setting(detector).members.remove(0);

@@ -34,28 +34,26 @@ impl ByteBlock {
             .to_bitmask()
     }
 
-    /// Returns the bytes that are not ASCII, may end an element, or are digits.
+    /// Returns the bytes that are not ASCII, may end an element or, with `digits`, are digits.
     #[inline]
-    pub(crate) fn ends(&self) -> u32 {
+    pub(crate) fn ends(&self, digits: bool) -> u32 {
         let wide = self.wide();
-        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        // Bytes that are not ASCII are negative.
-        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
-        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        (low | signs | within(wide, b'0', b'9')).to_bitmask()
+        let ends = may_end(wide);
+        let ends = if digits {
+            ends | within(wide, b'0', b'9')
+        } else {
+            ends
+        };
+        ends.to_bitmask()
     }
 
     /// Counts the bytes before the first that is not ASCII, may end a sentence, or is a blank other than a single
     /// space. `spaced` is set if the previous byte is a space.
     #[inline]
     pub(crate) fn of_sentence(&self, spaced: bool) -> usize {
-        let wide = self.wide();
-        let equal = |byte: u8| wide.simd_eq(i8x16::splat(byte.cast_signed()));
-        let low = wide.simd_lt(i8x16::splat(b' '.cast_signed()));
-        let signs = equal(b'.') | equal(b';') | equal(b'!') | equal(b'?');
-        let spaces = equal(b' ').to_bitmask();
+        let spaces = self.equal(b' ');
         let twice = spaces & (spaces << 1 | u32::from(spaced));
-        let stops = (low | signs).to_bitmask() | twice;
+        let stops = may_end(self.wide()).to_bitmask() | twice;
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
@@ -68,16 +66,9 @@ impl ByteBlock {
         stops.trailing_zeros().min(Self::MOST) as usize
     }
 
-    /// Returns the ASCII letters.
-    #[inline]
-    pub(crate) fn letters(&self) -> u32 {
-        let lower = self.wide() | i8x16::splat(0x20);
-        within(lower, b'a', b'z').to_bitmask()
-    }
-
     /// Returns the ASCII letters and digits, and the char `also`.
     #[inline]
-    fn of_words(&self, also: u8) -> u32 {
+    pub(crate) fn of_words(&self, also: u8) -> u32 {
         let wide = self.wide();
         let letters = within(wide | i8x16::splat(0x20), b'a', b'z');
         let also = wide.simd_eq(i8x16::splat(also.cast_signed()));
@@ -89,6 +80,14 @@ impl ByteBlock {
     fn non_ascii(&self) -> u32 {
         self.wide().simd_lt(i8x16::splat(0)).to_bitmask()
     }
+}
+
+/// Returns the bytes that are not ASCII, which are negative, and those that may end an element.
+#[inline]
+fn may_end(bytes: i8x16) -> i8x16 {
+    let equal = |byte: u8| bytes.simd_eq(i8x16::splat(byte.cast_signed()));
+    let low = bytes.simd_lt(i8x16::splat(b' '.cast_signed()));
+    low | equal(b'.') | equal(b';') | equal(b'!') | equal(b'?')
 }
 
 /// Returns the bytes from `first` to `last`, both ASCII.

@@ -22,8 +22,8 @@ pub(super) struct TailConditions {
     pub(super) symbols: PeriodicSymbols,
     min_copies: u64,
     min_chars: u64,
-    /// `min_chars` for a single character and for units without letters or numbers. 0 if `min_chars` applies.
-    min_single: u64,
+    /// `min_chars` for units of special classes. 0 if `min_chars` applies.
+    special: [(UnitClass, u64); 3],
     /// The pattern that the unit must match.
     pub(super) unit_holds: Option<&'static LazyLock<Regex>>,
     /// The minimum number of characters of a recycled stretch. 0 if recycled elements are not searched.
@@ -37,10 +37,6 @@ pub(super) struct TailConditions {
     min_numbers: u64,
     /// The percentage of numbers that must return for `min_numbers`. 0 if returning numbers are not counted.
     pub(super) min_returning: u64,
-    /// `min_chars` for units with a number and no letter. 0 if `min_chars` applies.
-    pub(super) min_bare: u64,
-    /// `min_chars` for units with blanks to fill in. 0 if `min_chars` applies.
-    pub(super) min_form: u64,
 }
 
 /// The class of a unit's content, for special thresholds.
@@ -56,6 +52,18 @@ pub(super) enum UnitClass {
     Form,
 }
 
+impl UnitClass {
+    /// Returns the name of the threshold.
+    fn threshold(self) -> &'static str {
+        match self {
+            Self::Named => "min_chars",
+            Self::Single => "min_single",
+            Self::Bare => "min_bare",
+            Self::Form => "min_form",
+        }
+    }
+}
+
 /// A row of `rules`, with its index.
 #[derive(Clone, Copy)]
 pub(super) struct RuleRow {
@@ -66,13 +74,11 @@ pub(super) struct RuleRow {
 }
 
 impl TailTest {
-    /// Returns whether this condition is only for units of the class `holds`, either bare units or forms.
+    /// Returns whether this condition has the special threshold of the class `holds`.
     pub(super) fn is_for(self, holds: UnitClass) -> bool {
         match self {
-            Self::Bare => holds == UnitClass::Bare,
-            Self::Form => holds == UnitClass::Form,
-            Self::Counters(own) | Self::Numbers(own) => holds == own,
-            _ => false,
+            Self::Special(own) | Self::Counters(own) | Self::Numbers(own) => own == holds,
+            Self::Plain | Self::Row(_) => false,
         }
     }
 }
@@ -103,7 +109,8 @@ impl TailConditions {
             symbols: PeriodicSymbols::new(fold, on, (skip || fenced_copies.is_some(), skip)),
             min_copies: params.count("min_copies"),
             min_chars,
-            min_single: params.count("min_single"),
+            special: [UnitClass::Bare, UnitClass::Form, UnitClass::Single]
+                .map(|class| (class, params.count(class.threshold()))),
             unit_holds: match params.text("unit_holds") {
                 "letter" => Some(&LETTER),
                 "letter-or-emoji" => Some(&LETTER_OR_EMOJI),
@@ -115,8 +122,6 @@ impl TailConditions {
             min_counters: params.count("min_counters"),
             min_numbers: params.count("min_numbers"),
             min_returning: params.count("min_returning"),
-            min_bare: params.count("min_bare"),
-            min_form: params.count("min_form"),
         };
         let max_period = small(params.count("max_period"));
         Self {
@@ -125,28 +130,19 @@ impl TailConditions {
         }
     }
 
-    /// Returns the ways to accept a tail of this lag: its row or the plain thresholds, and the special threshold of its
-    /// content. A sweep may need both, so both are reported.
-    pub(super) fn asks(&self, lag: u32, holds: UnitClass) -> impl Iterator<Item = TailTest> {
+    /// Returns the ways to accept a tail of this lag: its row or the plain thresholds, and the special threshold of each
+    /// class of its content. A sweep may need all, so all are reported.
+    pub(super) fn asks(&self, lag: u32, holds: &[UnitClass]) -> impl Iterator<Item = TailTest> {
         let row = self.rows.iter().find(|row| lag <= row.max_period);
         let others = row.map_or(TailTest::Plain, |row| TailTest::Row(*row));
-        let ask = match holds {
-            UnitClass::Bare => TailTest::Bare,
-            UnitClass::Form => TailTest::Form,
-            _ => TailTest::Single,
-        };
-        let own = self.has_own_threshold(holds).then_some(ask);
+        let own = holds.iter().copied().map(TailTest::Special);
         std::iter::once(others).chain(own)
     }
 
-    /// Returns whether units of this class have a special threshold.
-    fn has_own_threshold(&self, holds: UnitClass) -> bool {
-        match holds {
-            UnitClass::Named => false,
-            UnitClass::Single => self.min_single > 0,
-            UnitClass::Bare => self.min_bare > 0,
-            UnitClass::Form => self.min_form > 0,
-        }
+    /// Returns the classes that have a special threshold. Of the classes of a unit, the first such one decides.
+    pub(super) fn special_classes(&self) -> impl Iterator<Item = UnitClass> {
+        let on = self.special.iter().filter(|(_, chars)| *chars > 0);
+        on.map(|(class, _)| *class)
     }
 
     /// Returns the ways to accept the rest of a tail under this condition on its numbers.
@@ -154,7 +150,7 @@ impl TailConditions {
         &self,
         part: Pattern,
         lag: u32,
-        holds: UnitClass,
+        holds: &[UnitClass],
     ) -> impl Iterator<Item = TailTest> {
         let [plain, numbers, counters] = match part {
             Pattern::Any if self.symbols.count() => [false, true, false],
@@ -163,16 +159,15 @@ impl TailConditions {
             Pattern::Even => [true, false, true],
             _ => [true, false, false],
         };
-        // Special units are tested by their special threshold too.
-        let own = self.has_own_threshold(holds).then_some(holds);
-        let both = move |on: bool, ask: fn(UnitClass) -> TailTest| {
-            let ways = std::iter::once(UnitClass::Named).chain(own).map(ask);
-            ways.filter(move |_| on)
+        // Special units are tested by their special thresholds too.
+        let all = move |on: bool, ask: fn(UnitClass) -> TailTest| {
+            let ways = [UnitClass::Named].into_iter().chain(holds.iter().copied());
+            ways.map(ask).filter(move |_| on)
         };
         let plain = self.asks(lag, holds).filter(move |_| plain);
         plain
-            .chain(both(numbers && self.min_numbers > 0, TailTest::Numbers))
-            .chain(both(counters && self.min_counters > 0, TailTest::Counters))
+            .chain(all(numbers && self.min_numbers > 0, TailTest::Numbers))
+            .chain(all(counters && self.min_counters > 0, TailTest::Counters))
     }
 
     /// Returns whether text of few different characters is searched.
@@ -184,9 +179,7 @@ impl TailConditions {
     pub(super) fn chars(&self, ask: TailTest) -> u64 {
         match ask {
             TailTest::Row(row) => row.min_chars,
-            TailTest::Single => self.min_single,
-            TailTest::Bare => self.min_bare,
-            TailTest::Form => self.min_form,
+            TailTest::Special(class) => self.own_chars(class),
             TailTest::Counters(with) => self.min_counters.max(self.own_chars(with)),
             TailTest::Numbers(with) => self.min_numbers.max(self.own_chars(with)),
             TailTest::Plain => self.min_chars,
@@ -195,12 +188,8 @@ impl TailConditions {
 
     /// Returns the characters that the special threshold of a class requires.
     fn own_chars(&self, holds: UnitClass) -> u64 {
-        match holds {
-            UnitClass::Named => 0,
-            UnitClass::Single => self.min_single,
-            UnitClass::Bare => self.min_bare,
-            UnitClass::Form => self.min_form,
-        }
+        let own = self.special.iter().find(|(class, _)| *class == holds);
+        own.map_or(0, |(_, chars)| *chars)
     }
 
     /// Returns the symbols that a tail of this lag needs. The characters of elements are not counted here.
@@ -224,11 +213,8 @@ impl TailConditions {
         // Every way to accept another part is among these.
         let parts = [Pattern::Even, Pattern::Any].into_iter();
         let parts = parts.take(if self.symbols.count() { 2 } else { 1 });
-        let of = |part| {
-            let each = [UnitClass::Single, UnitClass::Bare, UnitClass::Form].into_iter();
-            each.flat_map(move |holds| self.asks_of(part, lag, holds))
-        };
-        let asks = parts.flat_map(of);
+        let classes: Vec<UnitClass> = self.special_classes().collect();
+        let asks = parts.flat_map(|part| self.asks_of(part, lag, &classes));
         asks.map(|ask| self.need(lag, ask))
             .min()
             .unwrap_or(u64::MAX)
@@ -239,7 +225,7 @@ impl TailConditions {
         &self,
         part: Pattern,
         (run, at): (Tail, TailOrigin),
-        (ask, holds): (TailTest, UnitClass),
+        (ask, holds): (TailTest, &[UnitClass]),
     ) -> Bounds {
         let mut bounds = Bounds::default();
         if !matches!(ask, TailTest::Row(_)) {
@@ -248,9 +234,7 @@ impl TailConditions {
         let own = match ask {
             TailTest::Row(_) => None,
             TailTest::Plain => Some("min_chars"),
-            TailTest::Single => Some("min_single"),
-            TailTest::Bare => Some("min_bare"),
-            TailTest::Form => Some("min_form"),
+            TailTest::Special(class) => Some(class.threshold()),
             TailTest::Counters(_) => Some("min_counters"),
             TailTest::Numbers(_) => Some("min_numbers"),
         };
@@ -258,16 +242,16 @@ impl TailConditions {
         if let Some(own) = own {
             bounds.add(own, grows);
         }
-        // A special unit bounds its special threshold too. Other ways need that threshold to be 0.
-        let held = match holds {
-            UnitClass::Named => None,
-            UnitClass::Single => Some("min_single"),
-            UnitClass::Bare => Some("min_bare"),
-            UnitClass::Form => Some("min_form"),
-        };
+        // A special unit bounds its special thresholds too. The ways to accept it need those before their own to be 0.
         let elsewhere = Bound::Exactly(Threshold::AT_MOST.elsewhere());
-        if let Some(held) = held.filter(|held| own != Some(*held)) {
-            bounds.add(held, if ask.is_for(holds) { grows } else { elsewhere });
+        for class in holds {
+            let is_own = ask.is_for(*class);
+            if own != Some(class.threshold()) {
+                bounds.add(class.threshold(), if is_own { grows } else { elsewhere });
+            }
+            if is_own {
+                break;
+            }
         }
         if part == Pattern::Even && !matches!(ask, TailTest::Counters(_) | TailTest::Numbers(_)) {
             bounds.add("min_counters", elsewhere);
@@ -315,13 +299,13 @@ impl TailConditions {
         if self.symbols.are_elements() {
             Bound::Units { from: start.into() }
         } else {
-            steps(run.start, 1)
+            steps(run.start, 1_u64)
         }
     }
 }
 
-pub(super) fn steps(from: u64, per: u32) -> Bound {
-    let per = u64::from(per);
+pub(super) fn steps(from: u64, per: impl Into<u64>) -> Bound {
+    let per = per.into();
     Bound::Steps { from, per }
 }
 
@@ -332,12 +316,8 @@ pub(super) enum TailTest {
     Plain,
     /// By a row of `rules` in their place.
     Row(RuleRow),
-    /// By `min_copies` and `min_single`.
-    Single,
-    /// By `min_copies` and `min_bare`.
-    Bare,
-    /// By `min_copies` and `min_form`.
-    Form,
+    /// By `min_copies` and the special threshold of this class.
+    Special(UnitClass),
     /// By `min_copies`, `min_counters` and the special threshold of this class.
     Counters(UnitClass),
     /// By `min_copies`, `min_numbers` and the special threshold of this class.

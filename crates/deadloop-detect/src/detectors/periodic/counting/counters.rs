@@ -8,7 +8,7 @@
 //! its rest begins after the symbol p before. Numbers that cycle equal those some units before: the same cut with a few
 //! multiples of p.
 
-use super::super::runs::{Tail, grow};
+use super::super::runs::Tail;
 
 /// The maximum number of units in a cycle of numbers.
 const ROUND: u32 = 6;
@@ -74,11 +74,6 @@ impl Counters {
         if value != 0 {
             self.number = self.gone + self.values.len() as u64;
         }
-    }
-
-    /// Reserves room for `more` symbols. At most `most` are ever kept.
-    pub(in super::super) fn reserve(&mut self, more: usize, most: usize) {
-        grow(&mut self.values, more, most);
     }
 
     /// Adds `count` symbols without a number.

@@ -6,6 +6,7 @@
 //! twice, and with the first character that is one too many. So tables, rulers and lists of numbers are none.
 
 use crate::measure::fact::UNIT_CHARS;
+use crate::stream::Chars;
 use crate::text::script::is_picture;
 
 /// The maximum number of different characters of a stretch.
@@ -25,14 +26,16 @@ pub(in super::super) struct FewKinds {
     /// The end of its first letter, digit or picture. 0 if there is none.
     named: u64,
     class: KindClass,
-    /// The number of different characters of the stretch: the ASCII ones as bits, and the others.
-    kinds: usize,
-    ascii: u128,
-    others: Vec<char>,
+    /// The different characters of the stretch.
+    kinds: Vec<char>,
     /// The first characters of the stretch.
     unit: [char; UNIT_CHARS],
     /// The last character.
     last: char,
+    /// The line so far, not read yet. Only a line that is long enough for a stretch is read.
+    line: String,
+    /// Whether the line is read.
+    reads: bool,
     ended: Vec<FewKindsStretch>,
 }
 
@@ -67,47 +70,38 @@ impl FewKinds {
             start: 0,
             named: 0,
             class: KindClass::Others,
-            kinds: 0,
-            ascii: 0,
-            others: Vec::with_capacity(PICTURES),
+            kinds: Vec::with_capacity(PICTURES),
             unit: ['\n'; UNIT_CHARS],
             last: '\n',
+            line: String::new(),
+            reads: false,
             ended: Vec::new(),
         }
     }
 
-    /// Reads text. A character that the stretch has already costs next to nothing, unless it stands twice.
+    /// Reads text. Of a line that is too short for a stretch, the characters are only counted.
     pub(in super::super) fn read(&mut self, text: &str) {
-        for c in text.chars() {
-            if c != self.last && self.is_known_ascii(c) {
-                self.add(c);
-            } else {
-                self.read_new(c);
+        for part in text.split_inclusive('\n') {
+            let mut line = std::mem::take(&mut self.line) + part;
+            let ends = line.ends_with('\n');
+            if self.reads || line.len() as u64 >= self.least {
+                line.chars().for_each(|c| self.read_char(c));
+                self.reads = !ends;
+                line.clear();
+            } else if ends {
+                self.seen += Chars::count(&line).0;
+                self.start = self.seen;
+                line.clear();
             }
+            self.line = line;
         }
     }
 
-    #[inline]
-    fn is_known_ascii(&self, c: char) -> bool {
-        c.is_ascii() && self.ascii >> u32::from(c) & 1 != 0
-    }
-
-    /// Adds a character to the stretch.
-    #[inline]
-    fn add(&mut self, c: char) {
-        if let Some(place) = self.unit.get_mut((self.seen - self.start) as usize) {
-            *place = c;
-        }
-        self.seen += 1;
-        self.last = c;
-    }
-
-    /// Reads a character that may be new, or stand twice.
-    fn read_new(&mut self, c: char) {
+    fn read_char(&mut self, c: char) {
         if c == '\n' {
             self.begin(KindClass::Others);
-            self.add(c);
-            self.start = self.seen;
+            self.seen += 1;
+            (self.start, self.last) = (self.seen, c);
             return;
         }
         let class = match c {
@@ -115,34 +109,27 @@ impl FewKinds {
             _ if is_picture(c) => KindClass::Pictures,
             _ => KindClass::Others,
         };
-        let letter = c.is_alphabetic();
-        let is_bare = class == KindClass::Others && !letter;
+        let is_bare = class == KindClass::Others && !c.is_alphabetic();
         if class != self.class || is_bare && c == self.last {
             self.begin(class);
         }
-        if !self.is_known_ascii(c) && !self.others.contains(&c) {
-            self.add_kind(c);
+        if !self.kinds.contains(&c) {
+            let most = match class {
+                KindClass::Pictures => PICTURES,
+                _ => KINDS,
+            };
+            if self.kinds.len() == most {
+                self.begin(class);
+            }
+            self.kinds.push(c);
         }
-        self.add(c);
+        if let Some(place) = self.unit.get_mut((self.seen - self.start) as usize) {
+            *place = c;
+        }
+        self.seen += 1;
+        self.last = c;
         if self.named == 0 && !is_bare {
             self.named = self.seen;
-        }
-    }
-
-    /// Adds a new kind to the stretch, or begins the next one with it if there are as many as there may be.
-    fn add_kind(&mut self, c: char) {
-        let most = match self.class {
-            KindClass::Pictures => PICTURES,
-            _ => KINDS,
-        };
-        if self.kinds == most {
-            self.begin(self.class);
-        }
-        self.kinds += 1;
-        if c.is_ascii() {
-            self.ascii |= 1 << u32::from(c);
-        } else {
-            self.others.push(c);
         }
     }
 
@@ -150,8 +137,7 @@ impl FewKinds {
     fn begin(&mut self, class: KindClass) {
         self.ended.extend(self.current());
         (self.start, self.named, self.class) = (self.seen, 0, class);
-        (self.kinds, self.ascii) = (0, 0);
-        self.others.clear();
+        self.kinds.clear();
     }
 
     /// Returns the current stretch, if it is long enough since stretches were last taken.

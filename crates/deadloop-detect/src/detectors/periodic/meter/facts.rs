@@ -49,7 +49,7 @@ impl PeriodicMeter {
         let origin = self.origin(run);
         let holds = self.holds(run, until, (&unit, origin.marked));
         let fenced = look.fenced_copies.filter(|_| fenced).unwrap_or(0);
-        for ask in look.asks_of(part, run.lag, holds) {
+        for ask in look.asks_of(part, run.lag, &holds) {
             let tall = if ask.is_for(UnitClass::Bare) {
                 self.tall(run, &unit)
             } else {
@@ -68,7 +68,7 @@ impl PeriodicMeter {
                     until,
                     clock,
                     kind: self.kind(run, &unit, origin),
-                    bounds: look.bounds(part, (run, origin), (ask, holds)),
+                    bounds: look.bounds(part, (run, origin), (ask, &holds)),
                     asked: look.requirements(run, origin.start, (ask, fenced, tall)),
                     check: "periodic",
                     onset: origin.onset.into(),

@@ -7,7 +7,7 @@ use super::super::conditions::TailConditions;
 use super::super::counting::{
     counters::Counters, element_reuse::ElementReuse, number_reuse::NumberReuse,
 };
-use super::super::runs::{Tail, Tails, grow};
+use super::super::runs::{Tail, Tails};
 use super::super::symbols::{MOST, SymbolSink, elements::KeptElements, places::SymbolPlaces};
 use super::PeriodicMeter;
 
@@ -40,16 +40,6 @@ impl FoldedSymbols {
             first: (0, String::new()),
         }
     }
-
-    /// Reserves room for `more` symbols. At most `most` are ever kept.
-    fn reserve(&mut self, more: usize, most: usize) {
-        if let Some(places) = &mut self.places {
-            grow(&mut places.ends, more, most);
-        }
-        if let Some(counters) = &mut self.counters {
-            counters.reserve(more, most);
-        }
-    }
 }
 
 impl PeriodicMeter {
@@ -75,9 +65,7 @@ impl PeriodicMeter {
             let cut = rest.floor_char_boundary(most).max(first.len_utf8());
             let (block, after) = rest.split_at(cut);
             rest = after;
-            let (more, kept) = (block.len() + MOST, look.want.most_kept());
-            self.runs.reserve(&look.want, more);
-            self.folded.reserve(more, kept);
+            self.runs.reserve(&look.want, block.len() + MOST);
             self.symbols.read(
                 block,
                 &mut Receiver {

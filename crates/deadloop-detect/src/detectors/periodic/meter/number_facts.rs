@@ -1,6 +1,6 @@
 //! Facts that depend on the numbers of a tail, and facts of elements that recur in no order.
 
-use super::super::conditions::TailTest;
+use super::super::conditions::{TailTest, steps};
 use super::super::counting::{counters::Pattern, element_reuse::ReuseStretch};
 use super::super::runs::Tail;
 use super::PeriodicMeter;
@@ -19,8 +19,8 @@ impl PeriodicMeter {
             let ReuseStretch { first, before, at } = stretch;
             let [oldest, onset, start] = at.map(Chars);
             let from = start.0 + self.look.min_recycled;
-            let steps = ((first + 1).max(self.told + 1), until);
-            let Some((at, clock)) = self.clock_from(from, steps) else {
+            let told = ((first + 1).max(self.told + 1), until);
+            let Some((at, clock)) = self.clock_from(from, told) else {
                 continue;
             };
             // The average distance between the first three occurrences.
@@ -29,17 +29,12 @@ impl PeriodicMeter {
                 at,
                 until,
                 clock,
-                kind: Kind::NearRepeat,
-                bounds: Bounds::from([("min_recycled", Bound::Units { from: start.into() })]),
-                asked: Vec::new(),
                 check: "recycled",
                 onset: onset.into(),
                 period: Chars((start - oldest).0 / 2).into(),
-                copies: Bound::Steps {
-                    from: before[0],
-                    per,
-                },
+                copies: steps(before[0], per),
                 unit: self.first_of(stretch).chars().take(UNIT_CHARS).collect(),
+                ..recycled_from(start)
             };
             self.found.push((u32::MAX, fact));
         }
@@ -52,27 +47,11 @@ impl PeriodicMeter {
         };
         few.read(piece);
         for stretch in few.take() {
-            let start = stretch.start;
             let fact = Fact {
                 at: stretch.at,
                 until: stretch.until,
-                clock: Clock::Chars,
-                kind: Kind::NearRepeat,
-                bounds: Bounds::from([(
-                    "min_recycled",
-                    Bound::Units {
-                        from: Chars(start).into(),
-                    },
-                )]),
-                asked: Vec::new(),
-                check: "few kinds",
-                onset: Chars(start + 1).into(),
-                period: Chars(1).into(),
-                copies: Bound::Steps {
-                    from: start,
-                    per: 1,
-                },
                 unit: stretch.unit,
+                ..recycled_from(Chars(stretch.start))
             };
             self.found.push((u32::MAX, fact));
         }
@@ -113,5 +92,22 @@ impl PeriodicMeter {
             }
             _ => vec![steps],
         }
+    }
+}
+
+/// Returns the fact of a stretch of few different characters that begins after `start`, without its end and its text.
+fn recycled_from(start: Chars) -> Fact {
+    Fact {
+        at: 0,
+        until: 0,
+        clock: Clock::Chars,
+        kind: Kind::NearRepeat,
+        bounds: Bounds::from([("min_recycled", Bound::Units { from: start.into() })]),
+        asked: Vec::new(),
+        check: "few kinds",
+        onset: Chars(start.0 + 1).into(),
+        period: Chars(1).into(),
+        copies: steps(start.0, 1_u64),
+        unit: String::new(),
     }
 }

@@ -41,9 +41,15 @@ impl PeriodicMeter {
         &self.runs.kept()[from..to]
     }
 
-    /// Returns the class of the unit's content. If numbers are compared, a number does not count as a name, since dumps
-    /// and grids are often intended. In rows whose numbers were left out (`marked`), empty cells are blanks to fill in.
-    pub(super) fn holds(&self, run: Tail, until: u64, (unit, marked): (&str, bool)) -> UnitClass {
+    /// Returns the classes of the unit's content that have a special threshold, the one that decides first. If numbers
+    /// are compared, a number does not count as a name, since dumps and grids are often intended. In rows whose numbers
+    /// were left out (`marked`), empty cells are blanks to fill in.
+    pub(super) fn holds(
+        &self,
+        run: Tail,
+        until: u64,
+        (unit, marked): (&str, bool),
+    ) -> Vec<UnitClass> {
         let symbols = &self.look.symbols;
         let one = !symbols.are_elements() && (run.lag == 1 || is_escape(unit));
         let letter = unit.chars().find(|c| c.is_alphabetic());
@@ -55,19 +61,14 @@ impl PeriodicMeter {
         let only = |sign| made_of(element.unwrap_or(unit), sign);
         // Rows of one letter are the zeros of a base64 text.
         let is_ruled = |c| rows && only(c) >= RULED;
-        let is_bare = bare && !one && (unit.contains(number) || PICTURE.is_match(unit));
-        if self.look.min_bare > 0 && (is_bare || letter.is_some_and(is_ruled)) {
-            return UnitClass::Bare;
-        }
+        let is_bare = || bare && !one && (unit.contains(number) || PICTURE.is_match(unit));
         let blank = || only('_') >= RULED || marked && only('|') > 1;
-        if self.look.min_form > 0 && rows && (is_form(unit) || blank()) {
-            return UnitClass::Form;
-        }
-        if one || symbols.count() && bare || !self.is_named(run, until, unit) {
-            UnitClass::Single
-        } else {
-            UnitClass::Named
-        }
+        let is_of = |class: &UnitClass| match class {
+            UnitClass::Bare => is_bare() || letter.is_some_and(is_ruled),
+            UnitClass::Form => rows && (is_form(unit) || blank()),
+            _ => one || symbols.count() && bare || !self.is_named(run, until, unit),
+        };
+        self.look.special_classes().filter(is_of).collect()
     }
 
     /// Returns the number of copies above which the rows of this unit are not a grid, since a grid is not much taller

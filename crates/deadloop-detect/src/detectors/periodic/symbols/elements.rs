@@ -124,10 +124,10 @@ impl KeptElements {
         (bytes, chars)
     }
 
-    /// Adds the ASCII at the beginning of a text, up to a byte that can end an element or be a number, or a blank
-    /// without effect. Returns the number of bytes.
+    /// Adds the ASCII at the beginning of a text, up to a byte that can end an element, a blank without effect or, with
+    /// `numbers`, a digit. Returns the number of bytes.
     #[inline]
-    pub(super) fn words(&mut self, text: &[u8]) -> usize {
+    pub(super) fn words(&mut self, text: &[u8], numbers: bool) -> usize {
         let (mut blank, mut named, mut len) = (self.blank, self.named, self.len);
         let leading = |text: &[u8]| text.iter().take_while(|byte| **byte == b' ').count();
         // A blank at the beginning has no effect.
@@ -138,13 +138,13 @@ impl KeptElements {
             }
             let bytes = ByteBlock::first(&text[read..]);
             let spaces = bytes.equal(b' ');
-            let ends = bytes.ends() | spaces & spaces << 1;
+            let ends = bytes.ends(numbers) | spaces & spaces << 1;
             let count = ends.trailing_zeros().min(ByteBlock::MOST) as usize;
             if count == 0 {
                 break;
             }
             read += count;
-            named = named || bytes.letters().trailing_zeros() < count as u32;
+            named = named || bytes.of_words(b'0').trailing_zeros() < count as u32;
             self.making[len] = b' ';
             len += usize::from(blank);
             self.making[len..len + ByteBlock::MOST as usize].copy_from_slice(&bytes.0);
@@ -304,7 +304,7 @@ mod tests {
             while !rest.is_empty() {
                 let classes = CharClasses::new();
                 let fast_bytes = match fast {
-                    true if rest.as_bytes()[0].is_ascii() => elements.words(rest.as_bytes()),
+                    true if rest.as_bytes()[0].is_ascii() => elements.words(rest.as_bytes(), false),
                     true => elements.letters(rest, (classes, class::NUMBER)).0,
                     false => 0,
                 };

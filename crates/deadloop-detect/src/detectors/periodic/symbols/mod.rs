@@ -11,7 +11,7 @@ use crate::text::fence::Fence;
 
 use elements::KeptElements;
 use fold::{Fold, LineStartReader};
-use inline_numbers::{NumberContext, inside};
+use inline_numbers::{NumberContext, closes, inside};
 use marker::{HELD, MarkerStep};
 use numeral::Numeral;
 use wide::is_numeral;
@@ -146,7 +146,7 @@ impl PeriodicSymbols {
         loop {
             if !self.fences && self.lines.are_past() {
                 rest = match self.on {
-                    ElementKind::Chars => self.pass_all(rest, out),
+                    ElementKind::Chars => self.pass_all(rest, text, out),
                     _ => self.gather_all(rest, text, out),
                 };
             }
@@ -183,8 +183,24 @@ impl PeriodicSymbols {
 
     /// Returns the context of the number after `text`, if that number can be an item's.
     fn context(&self, text: &str) -> Option<NumberContext> {
-        let asked = self.lines.look_inside() && !self.in_number;
-        asked.then(|| inside(self.chars_before(text))).flatten()
+        // After most signs no number is an item's.
+        let near = text.as_bytes().last();
+        let is_plain = |sign: &u8| sign.is_ascii_graphic() && !b"(:;!?".contains(sign);
+        if self.in_number || !self.lines.look_inside() || near.is_some_and(is_plain) {
+            return None;
+        }
+        inside(self.chars_before(text))
+    }
+
+    /// Returns whether the digits at the beginning of `rest`, the end of `text`, surely are no item's number.
+    fn are_plain_digits(&self, rest: &str, text: &str) -> bool {
+        let Some(context) = self.context(&text[..text.len() - rest.len()]) else {
+            return true;
+        };
+        let after = rest.bytes().find(|byte| !byte.is_ascii_digit());
+        after.is_some_and(|sign| {
+            sign.is_ascii() && sign != b'.' && !closes(context, char::from(sign))
+        })
     }
 
     /// Adds the text that surely belongs to the current element, with the effect of [`char`](Self::char) for each
@@ -192,14 +208,15 @@ impl PeriodicSymbols {
     /// is left.
     fn gather_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl SymbolSink) -> &'a str {
         let mut rest = rest;
+        let numbers = self.numbers != 0 || self.lines.look_inside();
         loop {
-            let digits = matches!(rest.as_bytes().first(), Some(b'0'..=b'9'));
-            if digits && self.context(&text[..text.len() - rest.len()]).is_some() {
+            let digits = numbers && starts_with_digit(rest);
+            if digits && !self.are_plain_digits(rest, text) {
                 return rest;
             }
             let (bytes, chars) = match rest.as_bytes().first() {
-                Some(b'0'..=b'9') => self.digits(rest, out.elements()),
-                Some(0..0x80) => ascii_lengths(out.elements().words(rest.as_bytes())),
+                _ if digits => twice(self.digits(rest, out.elements())),
+                Some(0..0x80) => twice(out.elements().words(rest.as_bytes(), numbers)),
                 _ => out.elements().letters(rest, (self.classes, self.stops)),
             };
             if bytes == 0 {
@@ -216,47 +233,60 @@ impl PeriodicSymbols {
     }
 
     /// Reports the characters that surely are symbols of their own, with the effect of [`char`](Self::char) for each.
-    /// In most texts these are nearly all characters. Inside a number nothing is read, because the next character may
-    /// end it. Returns the text that is left.
-    fn pass_all<'a>(&mut self, text: &'a str, out: &mut impl SymbolSink) -> &'a str {
+    /// In most texts these are nearly all characters. Reads a number after them if its value is needed. Inside a number
+    /// nothing is read, because the next character may end it. `rest` is the end of `text`. Returns the part of `rest`
+    /// that is left.
+    fn pass_all<'a>(&mut self, rest: &'a str, text: &str, out: &mut impl SymbolSink) -> &'a str {
         if self.in_number {
-            return text;
+            return rest;
         }
-        let (bytes, chars) = plain_prefix(text, (self.classes, self.stops));
-        let (all, rest) = text.split_at(bytes);
+        let (bytes, chars) = plain_prefix(rest, (self.classes, self.stops));
+        let (all, rest) = rest.split_at(bytes);
         if bytes > 0 {
             self.after_colon = false;
             out.chars(all, self.seen + 1..=self.seen + chars);
             self.seen += chars;
         }
+        if self.count() && starts_with_digit(rest) && self.are_plain_digits(rest, text) {
+            let digits = self.digits(rest, out.elements());
+            (self.in_number, self.seen) = (true, self.seen + digits as u64);
+            return &rest[digits..];
+        }
         rest
     }
 
-    /// Gathers the digits at the beginning of a text. Returns the number of bytes and of characters.
-    fn digits(&mut self, text: &str, elements: &mut KeptElements) -> (usize, usize) {
+    /// Reads the digits at the beginning of a text, and returns their number.
+    fn digits(&mut self, text: &str, elements: &mut KeptElements) -> usize {
         let digits = text.bytes().take_while(u8::is_ascii_digit);
         if self.numbers == 0 {
             let read = digits.inspect(|digit| elements.char(char::from(*digit), NAMED));
-            return ascii_lengths(read.count());
+            return read.count();
         }
         if !self.in_number {
             self.in_time = std::mem::take(&mut self.after_colon);
-            elements.number(!self.count());
+            if self.are_elements() {
+                elements.number(!self.count());
+            }
         }
         if !self.count() {
-            return ascii_lengths(digits.count());
+            return digits.count();
         }
         let read = digits.inspect(|digit| self.numeral.add(char::from(*digit)));
-        ascii_lengths(read.count())
+        read.count()
     }
 
-    /// Ends the number of an element at the `at`-th character, and adds its value if it is needed.
+    /// Ends a number at the `at`-th character, and reports it if its value is needed.
     #[inline]
     fn end_number(&mut self, at: u64, out: &mut impl SymbolSink) {
         if self.in_number && self.count() {
             let value = std::mem::take(&mut self.numeral).value();
-            out.elements().value(value);
             out.number(value, at, self.in_time);
+            if self.are_elements() {
+                out.elements().value(value);
+            } else {
+                // The next character ends it.
+                out.symbol(NUMBER, value, at + 1);
+            }
         }
         self.in_number = false;
     }
@@ -325,8 +355,8 @@ impl PeriodicSymbols {
             self.in_time = self.after_colon;
         }
         self.after_colon = !digit && self.in_number && c == ':';
-        if !digit && self.in_number && self.count() {
-            self.tell_number(out);
+        if !digit {
+            self.end_number(self.seen - 1, out);
         }
         self.in_number = digit;
         if digit && self.count() {
@@ -339,17 +369,6 @@ impl PeriodicSymbols {
             (true, ElementKind::Chars) => out.symbol(NUMBER, 0, self.seen),
             (true, _) => out.elements().number(!self.count()),
             (false, _) => self.gather(c, out),
-        }
-    }
-
-    /// Reports a number that has ended.
-    fn tell_number(&mut self, out: &mut impl SymbolSink) {
-        if self.on == ElementKind::Chars {
-            let value = std::mem::take(&mut self.numeral).value();
-            out.number(value, self.seen - 1, self.in_time);
-            out.symbol(NUMBER, value, self.seen);
-        } else {
-            self.end_number(self.seen - 1, out);
         }
     }
 
@@ -407,8 +426,12 @@ fn plain_prefix(text: &str, (classes, stops): (CharClasses, CharClass)) -> (usiz
     }
 }
 
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
 /// Returns the number of bytes and of characters in `bytes` bytes of ASCII, which are equal.
-fn ascii_lengths(bytes: usize) -> (usize, usize) {
+fn twice(bytes: usize) -> (usize, usize) {
     (bytes, bytes)
 }
 
