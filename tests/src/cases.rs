@@ -124,7 +124,7 @@ fn judged(
             case.name
         )),
         (false, None) => {
-            let wanted = expect.wanted(marks);
+            let wanted = expect.describe(marks);
             Some(format!("{}: {who}: {said:?}, expected {wanted}", case.name))
         }
     }

@@ -26,7 +26,7 @@ pub mod stream;
 mod text;
 
 pub use guard::alarm::{Alarm, Lang, MetThreshold};
-pub use guard::context::{Context, ContextBudget, PromptStatus, estimated_tokens, token_chars};
+pub use guard::context::{Context, ContextBudget, PromptStatus, estimate_tokens, token_chars};
 pub use guard::decision::{Decision, PushResult};
 pub use guard::feeds::{BlindMember, Feed, Feeds};
 pub use guard::response::Response;

@@ -8,7 +8,7 @@ mod agent;
 mod script;
 
 use agent::{Agent, Reply, RunEnd};
-use deadloop_detect::{ContextBudget, Guards, Settings, estimated_tokens};
+use deadloop_detect::{ContextBudget, Guards, Settings, estimate_tokens};
 use script::{SETTINGS, ScriptedModel, Tools, call, message};
 
 fn run(tasks: Vec<Vec<Reply>>) -> (RunEnd, ScriptedModel) {
@@ -113,7 +113,7 @@ fn a_small_window_is_summarised_and_never_overflows() {
     assert_eq!((count("warned"), count("stopped"), end.ran), (1, 1, 30));
     assert!(count("summarised") > 3, "{levels:?}");
     for seen in model.inputs() {
-        let tokens: u64 = seen.iter().map(|line| estimated_tokens(line)).sum();
+        let tokens: u64 = seen.iter().map(|line| estimate_tokens(line)).sum();
         assert!(tokens <= 96, "{tokens}: {seen:?}");
         let summaries = seen.iter().filter(|line| line.starts_with("summary: "));
         assert!(

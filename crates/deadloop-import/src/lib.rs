@@ -212,7 +212,7 @@ impl Import {
     }
 
     /// Returns the guessed table columns, spelled as command-line options, each with its number of files.
-    pub fn guessed(&self) -> impl Iterator<Item = (&str, u64)> {
+    pub fn guessed_columns(&self) -> impl Iterator<Item = (&str, u64)> {
         let guessed = self.guessed.iter();
         guessed.map(|(options, files)| (options.as_str(), *files))
     }
@@ -228,7 +228,7 @@ impl Import {
     }
 
     /// Returns the number of transcripts that were rejected because of a repeated id.
-    pub fn repeated(&self) -> u64 {
+    pub fn repeated_ids(&self) -> u64 {
         self.repeated
     }
 
@@ -243,7 +243,7 @@ impl Import {
     }
 
     /// Returns the number of all warnings, stored or not.
-    pub fn warned(&self) -> u64 {
+    pub fn warning_count(&self) -> u64 {
         self.out.warning_count
     }
 

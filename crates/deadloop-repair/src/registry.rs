@@ -115,7 +115,7 @@ pub trait TextRepair: Send {
     /// Ends the stream and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut MeaningParts);
     /// Returns the number of waiting chars, whose meaning is not certain yet.
-    fn held(&self) -> usize;
+    fn backlog(&self) -> usize;
     /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
     fn work(&self) -> u64;
 }
@@ -127,7 +127,7 @@ pub trait EventRepair: Send {
     /// Ends the sequence and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut Vec<Delivery>);
     /// Returns the number of waiting events plus the number of remembered keys.
-    fn held(&self) -> usize;
+    fn backlog(&self) -> usize;
 }
 
 impl Deref for Repairer {

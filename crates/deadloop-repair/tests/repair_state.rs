@@ -79,7 +79,7 @@ fn a_replay_remembers_its_window() {
                 done: false,
             };
             machine.push(event, &mut Vec::new());
-            assert!(machine.held() <= 101, "{by}: {}", machine.held());
+            assert!(machine.backlog() <= 101, "{by}: {}", machine.backlog());
         }
     }
 }

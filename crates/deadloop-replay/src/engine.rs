@@ -219,7 +219,7 @@ fn accepting_steps(block: &Block, member: usize, fact: &Fact, first: u64) -> Vec
         if let (Some(axis), Bound::Steps { .. } | Bound::Units { .. }) =
             (find_axis(block, member, param), bound)
         {
-            let reached = |number: &i64| fact.accepted(axis.threshold, *number, bound);
+            let reached = |number: &i64| fact.first_accepted(axis.threshold, *number, bound);
             let later = axis.numbers().iter().filter_map(reached);
             steps.extend(later.filter(|step| *step > first));
         }

@@ -67,7 +67,7 @@ impl Plan {
         if self.cells() == first {
             return Err(PlanError::NothingPossible {
                 cells: total,
-                refused: self.refused().into_iter().cloned().collect(),
+                refused: self.refused_cells().into_iter().cloned().collect(),
             });
         }
         Ok(first..self.cells())
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Returns the cells that were left out, by reason, the most frequent reason first.
-    pub fn refused(&self) -> Vec<&RefusedCells> {
+    pub fn refused_cells(&self) -> Vec<&RefusedCells> {
         let mut all: Vec<&RefusedCells> = self.refused.values().collect();
         all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
         all
@@ -348,7 +348,7 @@ mod tests {
                     min_unit = { from = 2, to = 60, step = 1 }\nmax_unit = { from = 1, to = 60, step = 1 }\n";
         let mut plan = Plan::default();
         let cells = plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
-        let refused = plan.refused();
+        let refused = plan.refused_cells();
         let all: usize = refused.iter().map(|r| r.cells).sum();
         assert_eq!(all + cells.len(), 59 * 60);
         assert!((1..=3).contains(&refused.len()), "{refused:?}");

@@ -24,17 +24,17 @@ fn parquet(dir: &Path, name: &str, columns: Vec<Column>) {
 
 fn words(name: &str, values: &[Option<&'static str>]) -> Column {
     let schema = schema![Option<&'static str>; (name, Text, "A word.", |value| *value)];
-    (schema.frame(values), schema.described())
+    (schema.frame(values), schema.docs())
 }
 
 fn counts(name: &str, values: &[Option<i64>]) -> Column {
     let schema = schema![Option<i64>; (name, Int, "A count.", |value| *value)];
-    (schema.frame(values), schema.described())
+    (schema.frame(values), schema.docs())
 }
 
 fn numbers(name: &str, values: &[Option<f64>]) -> Column {
     let schema = schema![Option<f64>; (name, Float, "A number.", |value| *value)];
-    (schema.frame(values), schema.described())
+    (schema.frame(values), schema.docs())
 }
 
 /// A value for each setting, on its three rows.

@@ -72,7 +72,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
         ..Request::new(&options.corpus, &options.out, host)
     };
     replay_plan(&request, &plan, &Settings::default())?.answer(&request, |mut done| {
-        let (cases, records) = done.unpacked(&plan);
+        let (cases, records) = done.unpack(&plan);
         let evidence = Evidence::new(&plan, &cases, &records)?;
         let scored = done.score(&evidence, &[], &options.output.by, folder.csv)?;
         tell_csv_limit(folder.csv, &scored, host);
@@ -87,7 +87,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
 
 /// Notifies the host how many cells of the grid are impossible, and the first ten reasons.
 pub fn notify_refused(plan: &Plan, host: &dyn Host) {
-    let refused = plan.refused();
+    let refused = plan.refused_cells();
     if refused.is_empty() {
         return;
     }

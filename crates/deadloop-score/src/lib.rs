@@ -39,7 +39,7 @@ pub mod sentences;
 mod tally;
 mod truth;
 
-pub use choose::{explained, format_value};
+pub use choose::{explain_setting, format_value};
 pub use compare::{
     Change, CompareOptions, Comparison, Direction, Effect, FailCondition, Flip, Gate, GateName,
     HealthyAlarms, JudgedSpan, Noise, NotComparable, Row, Side, SideError, SideOutcome,
@@ -81,7 +81,7 @@ pub use scores::Scores;
 pub use tally::{
     AnyEvidence, BlockTrial, Count, Evidence, Latencies, LatencySheet, Mismatch, PackedEvidence,
     PackedRecords, Quantiles, RANKS, Sheet, Sheets, Tally, rank, tallies, tallies_and_latencies,
-    unpacked,
+    unpack,
 };
 pub use truth::{
     Case, CaseSet, Class, CopyKey, LABEL_COLUMNS, LabelRow, LabelsFile, PackedCases, REVIEW,

@@ -268,7 +268,7 @@ impl WatchedResponse {
             return self.stopped_step();
         }
         let mut step = WatchStep::default();
-        for silence in self.silence.waited(now) {
+        for silence in self.silence.due_silences(now) {
             if self.push(&Event::Silence(silence), true, &mut step, &mut each) {
                 break;
             }

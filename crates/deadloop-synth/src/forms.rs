@@ -157,7 +157,7 @@ fn add_random_functions(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let own = shared();
     env.add_function("int", move |low: i64, high: i64| {
         let width = usize::try_from(high - low).unwrap_or_default();
-        low + lock(&own).between(0, width) as i64
+        low + lock(&own).uniform(0, width) as i64
     });
     let own = shared();
     env.add_function("chance", move |share: f64| lock(&own).chance(share));

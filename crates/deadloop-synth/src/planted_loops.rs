@@ -67,7 +67,7 @@ impl Rng {
     }
 
     /// Returns a random number from `low` to `high`, inclusive.
-    pub(crate) fn between(&mut self, low: usize, high: usize) -> usize {
+    pub(crate) fn uniform(&mut self, low: usize, high: usize) -> usize {
         low + self.below(high.saturating_sub(low) + 1)
     }
 

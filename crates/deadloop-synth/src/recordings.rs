@@ -40,7 +40,7 @@ impl LabelRows {
     }
 
     /// Creates a synthetic transcript from a recording, with its label rows.
-    pub fn recorded(&self, entry: Entry) -> SynthTranscript {
+    pub fn convert(&self, entry: Entry) -> SynthTranscript {
         let rows = self.0.get(&entry.transcript.id).cloned();
         SynthTranscript {
             entry,

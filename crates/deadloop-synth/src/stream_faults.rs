@@ -42,7 +42,7 @@ pub(super) fn damage_whole_stream(
         }
         Fault::NoDone => length,
         // Severe faults occur early.
-        _ => rng.between(1, length * usize::from(4 - request.severity.min(3)) / 4),
+        _ => rng.uniform(1, length * usize::from(4 - request.severity.min(3)) / 4),
     };
     let text: String = intact.chars().take(kept_chars).collect();
     let is_recorded = !drawn.pieces.is_empty();
@@ -101,7 +101,7 @@ pub(super) fn damage_calls(
     request: &FaultRequest,
     rng: &mut Rng,
 ) -> DrawResult<FaultyStream> {
-    let count = rng.between(3, 5);
+    let count = rng.uniform(3, 5);
     let failing = usize::from(request.severity);
     let is_failing = |at| at < failing && !request.is_intact;
     let mut broken: Vec<bool> = (0..count).map(is_failing).collect();

@@ -85,7 +85,7 @@ fn draw_sentences(text: &str, range: CountRange, rng: &mut Rng) -> Option<String
 
 /// Draws a few sentences, one per line, without leading numbers.
 fn draw_lines(text: &str, range: CountRange, rng: &mut Rng) -> Option<String> {
-    let count = rng.between(1, 3);
+    let count = rng.uniform(1, 3);
     // Each line also gets a number of 3 to 5 chars and a line break.
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..count {

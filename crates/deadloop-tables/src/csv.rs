@@ -153,7 +153,7 @@ mod tests {
             "name,n,x\n'=1,-2,never\n,,0.1\n\"a,b\",3,\n"
         );
         assert!(
-            read_csv(&bytes[..], &schema.described())
+            read_csv(&bytes[..], &schema.docs())
                 .unwrap()
                 .equals_missing(&frame)
         );

@@ -107,7 +107,7 @@ impl<R> Schema<R> {
     }
 
     /// Returns the descriptions of all columns.
-    pub fn described(&self) -> Vec<ColumnDoc> {
+    pub fn docs(&self) -> Vec<ColumnDoc> {
         self.0.iter().map(|field| field.doc.clone()).collect()
     }
 
@@ -249,7 +249,7 @@ pub fn join(rows: &DataFrame, others: &DataFrame, key: &str, how: JoinType) -> D
 ///     ("turns", Int["turns"], "How many turns it took", |run| run.turns),
 ///     ("cost", Float["dollars"], "What it cost. Empty if unknown", |run| run.cost),
 /// ];
-/// assert_eq!(schema.described()[1].unit, "turns");
+/// assert_eq!(schema.docs()[1].unit, "turns");
 /// let frame = schema.frame(&[Run { name: "a".into(), turns: 3, cost: None }]);
 /// assert_eq!(ints(&frame, "turns").collect::<Vec<_>>(), [Some(3)]);
 /// ```
@@ -288,7 +288,7 @@ macro_rules! schema {
 ///     }
 /// }
 /// let run = Run { run: Some("a".into()), turns: Some(3) };
-/// assert_eq!(Run::schema().described()[0].about, "Its name.");
+/// assert_eq!(Run::schema().docs()[0].about, "Its name.");
 /// assert_eq!(Run::read(&Run::schema().frame(&[run.clone()])), [run]);
 /// ```
 #[macro_export]

@@ -96,7 +96,7 @@ fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> MeaningPar
     for chunk in chunks {
         machine.push(chunk, &mut pieces);
         read += chunk.chars().count();
-        assert!(machine.held() <= read, "more waits than came");
+        assert!(machine.backlog() <= read, "more waits than came");
     }
     machine.finish(&mut pieces);
     let (work, most) = (machine.work(), STEPS * (read as u64 + 100));

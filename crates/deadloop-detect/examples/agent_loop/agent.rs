@@ -5,7 +5,7 @@
 
 use deadloop_detect::{
     Alarm, Arguments, Context, ContextBudget, Decision, Event, Guard, Guards, Kind, PromptStatus,
-    PushResult, Response, TextChannel, estimated_tokens,
+    PushResult, Response, TextChannel, estimate_tokens,
 };
 
 /// A model's reply to the conversation.
@@ -136,7 +136,7 @@ impl Run {
                     let text = model.summary(&self.conversation[..old], summary);
                     let text = format!("summary: {text}");
                     // The actual length counts, which may exceed the requested one.
-                    self.context.fold(keep, estimated_tokens(&text));
+                    self.context.fold(keep, estimate_tokens(&text));
                     self.conversation.splice(..old, [text]);
                     let line = format!("summarised: {old} messages, {tokens} tokens before it");
                     self.end.log.push(line);
@@ -147,7 +147,7 @@ impl Run {
 
     /// Adds a message to the conversation and to its budget.
     fn keep(&mut self, message: String) {
-        self.context.push(estimated_tokens(&message));
+        self.context.push(estimate_tokens(&message));
         self.conversation.push(message);
     }
 

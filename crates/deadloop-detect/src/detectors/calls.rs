@@ -2,8 +2,8 @@
 //!
 //! `duplicate` and `cycle` alarm at the call, before it runs. The others alarm at the result.
 //!
-//! State is bounded: hashes of the calls in the row, window or longest period, and the compared data of at most 1,000
-//! calls without a result.
+//! Memory is bounded: hashes of the calls in the row, window or longest period, and the data of at most 1,000 calls
+//! without a result.
 
 use super::entry::detector;
 use super::{Measurement, Refusal};
@@ -21,7 +21,7 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Kind};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-/// Expands to the given parameters and those of every detector that compares results.
+/// Lists the given parameters, and those of all detectors that compare results.
 macro_rules! with_results {
     ($($param:expr),+) => {
         &[$($param,)+ ALLOW, RESET, NORMALISE, VOLATILE, STATELESS_N, STATELESS_CHARS, KINDS, WAITING_N]
@@ -98,7 +98,7 @@ const REPEATS: Param = Param::count("repeats", 5, MANY)
     .unit("copies")
     .doc("copies of the cycle in a row, the first included");
 
-/// The longest cycle that a setting may have.
+/// The maximum length of a cycle, in calls.
 const LONGEST: i64 = 100;
 
 const MIN_PERIOD: Param = Param::count("min_period", 1, 1..=LONGEST)
@@ -135,7 +135,7 @@ const SAME: Param = Param::word("same", "any", &["any", "tool", "prefix"])
 
 const PREFIX: Param = prefix();
 
-/// Rejects a shortest cycle above the longest.
+/// Rejects a `min_period` above `max_period`.
 fn check_cycle(params: &Params) -> Result<(), Refusal> {
     let (min, max) = (params.int(MIN_PERIOD.name), params.int(MAX_PERIOD.name));
     if min > max {
@@ -198,7 +198,7 @@ fn call_novelty(params: &Params) -> Recipe {
         .returning(params.flag(RETURNS.name));
     by_key(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compare(asked, answer);
-        // Until enough results without information came, each is a distinct one.
+        // Results without information count as distinct until there are enough of them.
         if same.times < seen.enough(&same) {
             key = hash(&[&key.to_string(), &answer.call.0.to_string()]);
         }
@@ -233,7 +233,7 @@ fn error_run(params: &Params) -> Recipe {
     })
 }
 
-/// The maximum number of distinct calls of one message that are counted. Later ones are ignored.
+/// The maximum number of distinct calls that are counted in one message. Later ones are ignored.
 const MAX_OPEN: usize = 1000;
 
 fn duplicate(params: &Params) -> Recipe {
@@ -252,13 +252,13 @@ fn duplicate(params: &Params) -> Recipe {
     })
 }
 
-/// Meter of rows of equal calls in one run.
+/// A meter of rows of equal calls in one run.
 struct Duplicates {
     run: RunState,
     key: CallKey,
-    /// The shortest row that the loosest setting accepts.
+    /// The minimum row of the loosest setting.
     least: u64,
-    /// Whether the equal calls of one message are counted.
+    /// Whether equal calls of one message are counted.
     open: bool,
     /// The current row. With `open`, one row for each key in the message.
     rows: HashMap<u128, ItemRow>,
@@ -301,11 +301,11 @@ fn cycle(params: &Params) -> Recipe {
     })
 }
 
-/// Meter of the stretch of each period in one run.
+/// A meter of periodic stretches of calls in one run.
 struct CycleMeter {
     run: RunState,
     key: CallKey,
-    /// The minimum number of copies that the loosest setting accepts.
+    /// The minimum number of copies of the loosest setting.
     least: i64,
     periods: RangeInclusive<u64>,
     stretch: PeriodStretches,

@@ -229,7 +229,7 @@ fn met_thresholds(member: &Member, fact: &Fact) -> Vec<MetThreshold> {
         (!threshold.is_idle(value)).then(|| MetThreshold {
             param: param.name.into(),
             value: value.clone(),
-            measured: threshold.written(fact.value(bound, fact.at)),
+            measured: threshold.to_value(fact.value(bound, fact.at)),
         })
     };
     let asked = fact.asked.iter().map(|asked| MetThreshold {

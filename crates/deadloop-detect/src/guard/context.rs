@@ -163,7 +163,7 @@ impl Context {
 }
 
 /// Estimates the tokens of a text: its [`token_chars`] divided by 4, rounded up.
-pub fn estimated_tokens(text: &str) -> u64 {
+pub fn estimate_tokens(text: &str) -> u64 {
     token_chars(text).div_ceil(4)
 }
 
@@ -231,7 +231,7 @@ mod tests {
             PromptStatus::Overflow { tokens: 100 },
             "the newest stays"
         );
-        assert_eq!(estimated_tokens("日本語です"), 3);
+        assert_eq!(estimate_tokens("日本語です"), 3);
         context.push(u64::MAX);
         assert!(matches!(context.before_turn(), PromptStatus::Long { .. }));
     }

@@ -164,7 +164,7 @@ impl Fact {
     }
 
     /// Returns the first step at which `threshold`, set to the effective `value`, accepts its bound.
-    pub fn accepted(&self, threshold: Threshold, value: i64, bound: Bound) -> Option<u64> {
+    pub fn first_accepted(&self, threshold: Threshold, value: i64, bound: Bound) -> Option<u64> {
         let needed = value.max(0).unsigned_abs();
         let step = match bound {
             Bound::Fixed(b) => threshold.accepts(value, b).then_some(self.at)?,
@@ -308,7 +308,7 @@ impl Rule {
             let mut thresholds = self.thresholds.iter();
             let next = match thresholds.find(|(name, ..)| *name == param) {
                 Some((_, threshold, value)) if !varies(param) => {
-                    fact.accepted(*threshold, *value, bound)?
+                    fact.first_accepted(*threshold, *value, bound)?
                 }
                 _ => fact.at,
             };

@@ -244,7 +244,7 @@ impl Threshold {
     }
 
     /// Returns the written form of a compared number.
-    pub fn written(self, number: i64) -> Value {
+    pub fn to_value(self, number: i64) -> Value {
         match (self.scale, self.zero) {
             (_, ZeroMeaning::Elsewhere) if number == self.elsewhere() => Value::Int(0),
             (1, _) => Value::Int(number),

@@ -57,7 +57,7 @@ fn import_with(paths: &[PathBuf], options: ImportOptions) -> Imported {
             .iter()
             .map(|loss| (loss.path.to_owned(), loss.count))
             .collect(),
-        warned: import.warned(),
+        warned: import.warning_count(),
         passed: import
             .passed_over()
             .map(|(kind, files, _)| format!("{kind} {files}"))

@@ -197,7 +197,7 @@ impl TextRepair for FilterMachine {
         }
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         self.chars
     }
 

@@ -98,7 +98,7 @@ impl Closer {
     }
 
     /// Returns the number of waiting chars.
-    pub(super) fn held(&self) -> usize {
+    pub(super) fn backlog(&self) -> usize {
         self.chars
     }
 

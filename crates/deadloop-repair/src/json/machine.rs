@@ -153,9 +153,9 @@ impl TextRepair for JsonMachine {
         }
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         match self.mode {
-            JsonMode::Control | JsonMode::Close => self.cutter.held() + self.closer.held(),
+            JsonMode::Control | JsonMode::Close => self.cutter.backlog() + self.closer.backlog(),
             JsonMode::Strict | JsonMode::Tolerant => self.chars,
         }
     }

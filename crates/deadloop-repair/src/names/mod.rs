@@ -86,7 +86,7 @@ impl TextRepair for NameMachine {
         out.text(known.map_or(name, String::as_str));
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         self.name.chars().count()
     }
 

@@ -167,7 +167,7 @@ impl EventRepair for EventMachine {
         }
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         self.keys_by_age.len() + self.waiting.len() + usize::from(self.done.is_some())
     }
 }

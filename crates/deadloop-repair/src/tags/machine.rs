@@ -362,10 +362,10 @@ impl TextRepair for TagMachine {
         self.emit_pending(out);
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         let waits = self.pending.as_ref().map_or(0, |waiting| waiting.chars);
-        let code = self.code.as_ref().map_or(0, CodeScanner::held);
-        self.chars + waits + code + self.lexer.held()
+        let code = self.code.as_ref().map_or(0, CodeScanner::backlog);
+        self.chars + waits + code + self.lexer.backlog()
     }
 
     fn work(&self) -> u64 {

@@ -277,7 +277,7 @@ impl TextRepair for ThinkMachine {
         self.give_up(out);
     }
 
-    fn held(&self) -> usize {
+    fn backlog(&self) -> usize {
         self.held.len() + self.waiting_chars + self.trailing_chars
     }
 

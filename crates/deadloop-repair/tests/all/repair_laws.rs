@@ -309,7 +309,7 @@ fn what_waits_is_bounded() {
                     (repairer.text(&params).unwrap(), MeaningParts::default());
                 let held = text.chars().map(|c| {
                     machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
-                    machine.held()
+                    machine.backlog()
                 });
                 let most = held.max().unwrap();
                 // Beside what the parameter allows: a tag, a mark, a name, blanks behind a block.

@@ -100,7 +100,7 @@ impl MeasuredRuns {
     }
 
     /// Simulates each run under a setting.
-    pub fn played(&self, budget: &Budget) -> Vec<SimulatedRun> {
+    pub fn simulate_runs(&self, budget: &Budget) -> Vec<SimulatedRun> {
         let view = self.index_of(budget);
         self.runs
             .par_iter()
@@ -110,7 +110,7 @@ impl MeasuredRuns {
 
     /// Simulates each run without a guard in an endless window, with the tool definitions of a setting.
     pub fn free(&self, budget: &Budget) -> Vec<SimulatedRun> {
-        self.played(&Budget {
+        self.simulate_runs(&Budget {
             policy: Policy::Never,
             window: u64::MAX >> 12,
             reserve: 0.0,

@@ -49,7 +49,7 @@ pub(crate) fn mend_with_delay(
         machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
         record_output(&pieces, read);
-        most_held = most_held.max(machine.held() as u64);
+        most_held = most_held.max(machine.backlog() as u64);
     }
     machine.finish(&mut pieces);
     record_output(&pieces, read);

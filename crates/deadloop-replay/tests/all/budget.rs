@@ -329,7 +329,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
         let free = field.free(&stage.never);
         for (budget, swept) in stage.variants.iter().zip(&swept.variants) {
             let mut slow = vec![BudgetTally::default(); 3];
-            for (run, one) in field.played(budget).iter().enumerate() {
+            for (run, one) in field.simulate_runs(budget).iter().enumerate() {
                 slow[sources[run] as usize].add(one, &free[run]);
             }
             assert_eq!(slow, *swept);

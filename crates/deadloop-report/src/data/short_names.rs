@@ -3,7 +3,7 @@
 use super::ALL_MODELS;
 use std::sync::LazyLock;
 
-use deadloop_score::choose::{ParamChange, changes, described};
+use deadloop_score::choose::{ParamChange, changes, describe_value};
 use deadloop_score::replay::detect::Setting;
 use deadloop_score::replay::detect::harness::{DETECTORS, Member, Params};
 use deadloop_score::replay::shipped::all_presets;
@@ -92,7 +92,7 @@ fn join_changes(changes: &[&ParamChange], several: bool) -> String {
             _ if is_guard && change.to.is_none() => format!("without {}", change.guard),
             _ if is_guard => format!("added {}", change.guard),
             ("params", _) => to.trim_matches(['{', '}']).to_owned(),
-            (_, Some(param)) => described(param, &to),
+            (_, Some(param)) => describe_value(param, &to),
             (_, None) => format!("reads {to}"),
         };
         let own = (several && !is_guard).then_some(change.guard.as_str());

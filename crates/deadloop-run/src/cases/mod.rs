@@ -287,7 +287,7 @@ fn check_expectations(
                 },
                 around: text_around(transcript, marks, &said),
                 said: describe_answer(&said),
-                expected: expect.wanted(marks),
+                expected: expect.describe(marks),
                 todo: expect.todo.clone(),
             });
         }

@@ -65,7 +65,7 @@ pub(super) fn format_junit(compared: &PinnedComparison) -> String {
     };
     let tests: Vec<TestCase> = gates
         .chain(pinned)
-        .chain(compared.comparison.flipped().map(flip))
+        .chain(compared.comparison.flips().map(flip))
         .collect();
     format_suite(&tests)
 }

@@ -146,7 +146,7 @@ fn compare_case(
         Err(_) => PinResult::Unknown,
     };
     let (file, line, name) = (&case.file, case.pinned.line, &case.pinned.name);
-    let wanted = expect.wanted(&new.1);
+    let wanted = expect.describe(&new.1);
     let todo = expect
         .todo
         .as_ref()

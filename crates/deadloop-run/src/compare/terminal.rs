@@ -125,7 +125,7 @@ fn push_metrics(compared: &PinnedComparison, text: TextDocument) -> TextDocument
 
 /// Returns the flips: those for the worse first, otherwise in the order of the corpus.
 pub(super) fn worst_first(compared: &PinnedComparison) -> Vec<&Flip> {
-    let mut flips: Vec<&Flip> = compared.comparison.flipped().collect();
+    let mut flips: Vec<&Flip> = compared.comparison.flips().collect();
     flips.sort_by_key(|flip| flip.direction);
     flips
 }
@@ -135,7 +135,7 @@ pub(super) fn flip_counts(compared: &PinnedComparison) -> String {
     let of = |d| {
         compared
             .comparison
-            .flipped()
+            .flips()
             .filter(|f| f.direction == d)
             .count()
     };

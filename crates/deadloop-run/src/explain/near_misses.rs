@@ -174,12 +174,12 @@ impl FactSight {
         let held = terms.iter().filter_map(|term| {
             let bound = fact.bounds.get(term.param.name);
             let bound = bound.filter(|bound| !term.is_fixed_by_fact(*bound))?;
-            let from = fact.accepted(term.threshold, term.number, bound);
+            let from = fact.first_accepted(term.threshold, term.number, bound);
             let measured = fact.value(bound, step);
             let asked = ThresholdGap {
                 param: term.param.name.into(),
                 wanted: term.wanted.clone(),
-                measured: term.threshold.written(measured),
+                measured: term.threshold.to_value(measured),
                 met: from.is_some(),
                 decided: alarm.is_some() && from == alarm && step > fact.at,
                 gap: relative_gap(measured, term.number),
@@ -191,7 +191,7 @@ impl FactSight {
         });
         let params = || terms.iter().map(|term| term.param);
         let structural = fact.asked.iter().map(|asked| {
-            let from = fact.accepted(Threshold::AT_MOST, asked.least, asked.bound);
+            let from = fact.first_accepted(Threshold::AT_MOST, asked.least, asked.bound);
             let measured = fact.value(asked.bound, step);
             ThresholdGap {
                 param: asked.param.clone().into(),

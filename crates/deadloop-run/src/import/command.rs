@@ -348,7 +348,7 @@ impl ImportAnswer {
     /// Returns the failure of an import that a problem stopped.
     fn problem_failure(&self, options: &ImportRunOptions, host: &dyn Host) -> Failure {
         let mut what = self.list_problems();
-        if self.import.repeated() > 0 && !options.prefix_ids {
+        if self.import.repeated_ids() > 0 && !options.prefix_ids {
             let words: Vec<String> = host.command_line().iter().skip(1).map(typed).collect();
             what += "\nids repeat; to put the name of its file before each, type:";
             what += &format!("\n  deadloop {} {PREFIX_IDS}", words.join(" "));

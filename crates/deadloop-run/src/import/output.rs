@@ -105,7 +105,7 @@ impl ImportAnswer {
 
     /// Formats the guessed columns as the options that would set them, and the reasons for detected formats.
     fn format_guesses(&self) -> String {
-        let lines = self.import.guessed().map(|(options, files)| {
+        let lines = self.import.guessed_columns().map(|(options, files)| {
             let of = match files {
                 1 => String::new(),
                 files => format!("; {} files", count(files)),
@@ -140,12 +140,12 @@ impl ImportAnswer {
     }
 
     fn format_warnings(&self) -> String {
-        if self.import.warned() == 0 {
+        if self.import.warning_count() == 0 {
             return String::new();
         }
         let lines = self.import.warnings().iter().take(MAX_SHOWN);
         let lines: String = lines.map(|warning| format!("\n {warning}")).collect();
-        let more = match self.import.warned().saturating_sub(MAX_SHOWN as u64) {
+        let more = match self.import.warning_count().saturating_sub(MAX_SHOWN as u64) {
             0 => String::new(),
             more => format!("\n and {more} more"),
         };
@@ -218,7 +218,7 @@ serialize_as_json!(ImportAnswer, this => {
     let passed = import.passed_over().map(|(kind, files, one)| {
         json!({"kind": kind, "files": files, "as": one.display().to_string()})
     });
-    let guessed = import.guessed();
+    let guessed = import.guessed_columns();
     let guessed = guessed.map(|(options, files)| json!({"options": options, "files": files}));
     let losses = import.losses().iter().map(|loss: Loss<'_>| {
         json!({"format": loss.format, "field": loss.path, "count": loss.count})
@@ -240,7 +240,7 @@ serialize_as_json!(ImportAnswer, this => {
         "models": state.models,
         "left_out": losses.collect::<Vec<_>>(),
         "stale_labels": this.labels.stale,
-        "warned": import.warned(),
+        "warned": import.warning_count(),
         "warnings": import.warnings().iter().map(rejected_row).collect::<Vec<_>>(),
         "problems": state.problems.iter().map(rejected_row).collect::<Vec<_>>(),
     });

@@ -21,7 +21,7 @@ use deadloop_replay::{BlockDecision, JournalEntry, Plan, PlanGuards, Programs, R
 use deadloop_score::choose::FEWEST_LOOPS;
 use deadloop_score::{
     AnyEvidence, Case, JudgeOptions, Manifest, Mismatch, PackedCases, PackedEvidence,
-    PackedRecords, Resampling, ScoringRequest, ScoringResult, Stakes, macro_means, unpacked,
+    PackedRecords, Resampling, ScoringRequest, ScoringResult, Stakes, macro_means, unpack,
     write_outcomes, write_scores,
 };
 
@@ -177,7 +177,7 @@ fn fill_manifest(manifest: &mut Manifest, plan: &Plan, (judge, worth): (JudgeOpt
     manifest.judge = judge;
     manifest.worth = worth;
     manifest.cells = plan.cells() as u64;
-    let refused = plan.refused();
+    let refused = plan.refused_cells();
     let refused = refused.iter();
     manifest.refused = refused
         .map(|r| (format!("{}: {}", r.param, r.reason), r.cells as u64))
@@ -195,9 +195,9 @@ impl ReplayRun {
 
     /// Returns the cases and records in plain form, one of each for each transcript. Plain records take some kilobytes
     /// each and are quicker to read repeatedly.
-    pub fn unpacked(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
-        let cases = self.run.surveyed.cases.unpacked();
-        let records = unpacked(&cases, &self.records, plan);
+    pub fn unpack(&self, plan: &Plan) -> (Vec<Case>, Vec<Record>) {
+        let cases = self.run.surveyed.cases.unpack_all();
+        let records = unpack(&cases, &self.records, plan);
         (cases, records)
     }
 

@@ -267,7 +267,7 @@ fn read_source_corpus(
                 .runs
                 .extend(RealRun::from_entry(&entry).filter(|_| runs));
             if recordings {
-                content.recorded.push(rows.recorded(entry));
+                content.recorded.push(rows.convert(entry));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Doubtful labels: good guards and the offline finder contradict them.
 
 use deadloop_corpus::Entry;
-use deadloop_score::choose::{ChooseOptions, ContradictedLabel, contradicted, limit_doubt};
+use deadloop_score::choose::{ChooseOptions, ContradictedLabel, find_contradictions, limit_doubt};
 use deadloop_score::{Case, Evidence};
 
 use crate::failure::RunResult;
@@ -18,7 +18,7 @@ pub(super) fn find_doubted(
     host: &dyn Host,
 ) -> RunResult<Vec<bool>> {
     let ready = options.ready.iter().map(|ready| ready.cell);
-    let found: Vec<ContradictedLabel> = contradicted(evidence, ready, &options.judge);
+    let found: Vec<ContradictedLabel> = find_contradictions(evidence, ready, &options.judge);
     let wanted = |case: usize| !found[case].is_empty();
     if !(0..found.len()).any(wanted) {
         return Ok(Vec::new());

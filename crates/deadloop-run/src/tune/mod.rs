@@ -108,7 +108,7 @@ fn choose_setting(
 ) -> RunResult<RunOutcome<TuneResult>> {
     replay_plan(request, &plan.plan, &tuning.settings)?.try_map(|mut done| {
         let mut options = tuning.options(request, &plan, &done);
-        let (cases, records) = done.unpacked(&plan.plan);
+        let (cases, records) = done.unpack(&plan.plan);
         let evidence = Evidence::new(&plan.plan, &cases, &records)?;
         options.doubted = doubt::find_doubted(&done, &evidence, &options, request.host)?;
         let mut choices = choose(&evidence, &plan.grids, plan.in_use, &options)?;

@@ -46,7 +46,7 @@ impl BudgetTable {
     /// # Errors
     /// A file cannot be created.
     pub fn create(dir: &Path, csv: bool) -> Result<Self, FileError> {
-        TableWriter::create(dir, "budgets", &budget_schema().described(), csv).map(Self)
+        TableWriter::create(dir, "budgets", &budget_schema().docs(), csv).map(Self)
     }
 
     /// Appends a row.

@@ -64,7 +64,7 @@ pub fn limit_doubt(cases: &[Case], mut doubted: Vec<bool>) -> Vec<bool> {
 }
 
 /// Returns for each case the positions at which the guards `cells` contradict its label. A confirmed label has none.
-pub fn contradicted(
+pub fn find_contradictions(
     evidence: &Evidence<'_>,
     cells: impl Iterator<Item = usize>,
     judge: &JudgeOptions,

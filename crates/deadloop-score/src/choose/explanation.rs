@@ -1,4 +1,4 @@
-//! [`explained`]: an explanation of a setting in plain sentences, from the registry's texts.
+//! [`explain_setting`]: an explanation of a setting in plain sentences, from the registry's texts.
 
 use deadloop_replay::detect::harness::{Domain, Member, Param, ParamRole};
 use deadloop_replay::detect::{Setting, Value};
@@ -8,7 +8,7 @@ use crate::sentences::{capital, thousands};
 /// Describes a setting: one line for each guard, and one for each of its parameters that matters.
 ///
 /// A parameter matters if it is an active threshold, or if it differs from its default.
-pub fn explained(setting: &Setting) -> Vec<String> {
+pub fn explain_setting(setting: &Setting) -> Vec<String> {
     let guards = setting.members.iter().enumerate();
     guards
         .flat_map(|(nth, member)| describe_guard(nth + 1, member))
@@ -86,7 +86,7 @@ pub fn subject(param: &Param) -> &str {
 
 /// Describes a value of a parameter as written in a settings file: `4 copies in a row`, `longest unit that repeats =
 /// 4,500 chars`, `no rows for shorter units`.
-pub fn described(param: &Param, value: &str) -> String {
+pub fn describe_value(param: &Param, value: &str) -> String {
     let (what, words) = (subject(param), in_words(param, value));
     match (split_value_meaning(param).0, param.domain) {
         (Some(own), _) if own == words => return what.to_owned(),
@@ -254,7 +254,7 @@ mod tests {
             let setting = Setting {
                 members: vec![member],
             };
-            let lines = explained(&setting);
+            let lines = explain_setting(&setting);
             assert!(lines[0].starts_with(&format!("Guard 1, {}: ", detector.name)));
         }
     }
@@ -264,7 +264,7 @@ mod tests {
         let text = "[[guard]]\ndetector = \"periodic\"\n[guard.params]\nmax_period = 4500\nmin_copies = 2\nmin_chars = 250\n\
             rules = [{ max_period = 50, min_copies = 5, min_chars = 180 }, { max_period = 2000, min_copies = 3, min_chars = 250 }]\n";
         let settings = Settings::parse(text).unwrap();
-        let said = explained(settings.guard());
+        let said = explain_setting(settings.guard());
         for line in [
             "  Longest unit that repeats: 4,500 chars (max_period).",
             "  Copies in a row, the first included: 2 copies (min_copies).",
@@ -298,7 +298,7 @@ mod tests {
             ("fold", "lists"),
             ("rules", "[]"),
         ];
-        let said = said.map(|(name, value)| described(param(name), value));
+        let said = said.map(|(name, value)| describe_value(param(name), value));
         assert_eq!(
             said,
             [
@@ -309,7 +309,7 @@ mod tests {
             ]
         );
         let flag = Detector::find("same-pair").and_then(|own| own.param("failure_only"));
-        let said = ["true", "false"].map(|value| described(flag.unwrap(), value));
+        let said = ["true", "false"].map(|value| describe_value(flag.unwrap(), value));
         let only = "only pairs whose result is an error";
         assert_eq!(said, [only.to_owned(), format!("not {only}")]);
     }

@@ -40,8 +40,8 @@ mod test;
 mod verdict;
 
 pub use changes::changes;
-pub use doubt::{ContradictedLabel, contradicted, limit_doubt};
-pub use explanation::{described, explained, in_words, subject};
+pub use doubt::{ContradictedLabel, find_contradictions, limit_doubt};
+pub use explanation::{describe_value, explain_setting, in_words, subject};
 pub use folds::folds;
 pub use limits::{GuardRow, Rung};
 pub use search::{SAVED_AT_1, SavedMean};
@@ -273,7 +273,7 @@ impl Chooser<'_> {
     fn run_steps(&self) -> Choices {
         let sample = self.select_sample(&self.evidence.all());
         let in_use = Candidate::from_ready(self.in_use);
-        let kept = Pick::kept(in_use, Provenance::InUse, &self.options.in_use_is);
+        let kept = Pick::from_candidate(in_use, Provenance::InUse, &self.options.in_use_is);
         let winner = self.select_ready(&sample, &kept.candidate, &self.options.ready);
         let winner = winner.unwrap_or(kept);
         let search = GridSearch::new(self, &sample, &winner.candidate);

@@ -40,7 +40,7 @@ impl Chooser<'_> {
         candidates.sort_by(|(over, a, _), (other, b, _)| over.cmp(other).then(b.total_cmp(a)));
         let mut picks = candidates.into_iter().map(|(.., guard)| {
             let trial = self.trial(sample, guard.candidate(), incumbent, options.given);
-            Pick::won(&trial, Provenance::Ready, &guard.name)
+            Pick::from_trial(&trial, Provenance::Ready, &guard.name)
         });
         picks.find(|pick| pick.ships.is_some())
     }
@@ -76,7 +76,7 @@ impl Chooser<'_> {
             let mut trial = self.trial(sample, guard.candidate(), &in_use, false);
             let is_safer = trial.test.wrong[0] < trial.test.wrong[1];
             trial.by = Some(if is_safer { Ship::Safer } else { Ship::Better });
-            Pick::won(&trial, Provenance::Ready, &guard.name)
+            Pick::from_trial(&trial, Provenance::Ready, &guard.name)
         };
         let models = models.into_keys().map(|model| (model, all.for_model()));
         let models = models.collect();

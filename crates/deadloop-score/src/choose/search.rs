@@ -141,7 +141,7 @@ impl<'a> GridSearch<'a> {
         // Ties go to the lowest rung.
         let best = first_best(within, |rung| options.merit(&rung.trial.tally));
         let tried = best.or_else(|| passed().next());
-        tried.map(|rung| Pick::won(&rung.trial, Provenance::Grid, "a setting of the grid"))
+        tried.map(|rung| Pick::from_trial(&rung.trial, Provenance::Grid, "a setting of the grid"))
     }
 
     /// Checks the wrong alarms of a rung.

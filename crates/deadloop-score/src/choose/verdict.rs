@@ -52,7 +52,7 @@ pub(super) struct Pick {
 
 impl Pick {
     /// Keeps the incumbent.
-    pub(super) fn kept(candidate: Candidate, source: Provenance, name: &str) -> Self {
+    pub(super) fn from_candidate(candidate: Candidate, source: Provenance, name: &str) -> Self {
         Self {
             candidate,
             source,
@@ -64,15 +64,15 @@ impl Pick {
 
     /// Returns the setting of all models as that of one model.
     pub(super) fn for_model(&self) -> Self {
-        Self::kept(self.candidate.clone(), Provenance::All, &self.name)
+        Self::from_candidate(self.candidate.clone(), Provenance::All, &self.name)
     }
 
     /// Replaces the incumbent, if the trial has a rule for it.
-    pub(super) fn won(trial: &Trial, source: Provenance, name: &str) -> Self {
+    pub(super) fn from_trial(trial: &Trial, source: Provenance, name: &str) -> Self {
         Self {
             ships: trial.by,
             test: Some(trial.test.clone()),
-            ..Self::kept(trial.candidate.clone(), source, name)
+            ..Self::from_candidate(trial.candidate.clone(), source, name)
         }
     }
 }

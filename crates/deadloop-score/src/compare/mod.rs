@@ -217,7 +217,7 @@ pub fn flips(base: &Side, new: &Side) -> Result<Vec<Flip>, NotComparable> {
 
 impl Comparison {
     /// Iterates over the transcripts with another verdict.
-    pub fn flipped(&self) -> impl Iterator<Item = &Flip> {
+    pub fn flips(&self) -> impl Iterator<Item = &Flip> {
         self.flips.iter().filter(|f| f.change == Change::Flip)
     }
 

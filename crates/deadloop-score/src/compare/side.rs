@@ -130,7 +130,7 @@ impl Side {
     /// If `wanted` is `None`, the setting is the choice made in the folder, the current setting, or the only one.
     pub fn read(dir: &Path, wanted: Option<&str>) -> Result<Self, SideError> {
         let source = dir.display().to_string();
-        let types = OutcomeLine::schema().described();
+        let types = OutcomeLine::schema().docs();
         let rows = read_table(dir, "outcomes", &[], &types)?;
         let rows = rows.ok_or_else(|| SideError::NoOutcomes(source.clone()))?;
         check_columns(&rows).map_err(|what| FileError::at(&dir.join("outcomes"), what))?;
@@ -195,11 +195,8 @@ impl SelectedSetting {
         (manifest, ids): (&Manifest, &BTreeSet<&str>),
     ) -> Result<Self, SideError> {
         if matches!(wanted, None | Some("chosen"))
-            && let Some(choice) = read_csv(
-                dir,
-                "choice",
-                &choice_schema(manifest.judge.unit).described(),
-            )?
+            && let Some(choice) =
+                read_csv(dir, "choice", &choice_schema(manifest.judge.unit).docs())?
         {
             return Ok(Self::from_choice(dir, &choice)?);
         }
@@ -283,7 +280,7 @@ fn unknown_setting<'a>(
 /// Otherwise a missing cell would count as 0, and an unknown verdict as a failure.
 fn check_columns(rows: &DataFrame) -> Result<(), String> {
     let missing = OutcomeLine::schema()
-        .described()
+        .docs()
         .into_iter()
         .find(|doc| doc.name != "detail" && rows.column(&doc.name).is_err());
     if let Some(doc) = missing {

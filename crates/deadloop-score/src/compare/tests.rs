@@ -130,8 +130,8 @@ fn more_hits_are_an_improvement_and_fewer_a_regression() {
     assert!(lo <= 0.5 && 0.5 <= hi, "{lo} {hi}");
     let worse = compared(&many, &few);
     assert_eq!(verdict(&worse), (Effect::Regressed, Some(false)));
-    assert_eq!(worse.flipped().count(), 20);
-    let mut directions = worse.flipped().map(|flip| flip.direction);
+    assert_eq!(worse.flips().count(), 20);
+    let mut directions = worse.flips().map(|flip| flip.direction);
     assert!(directions.all(|direction| direction == Direction::Worse));
 }
 
@@ -143,7 +143,7 @@ fn fewer_than_six_flips_are_too_few_to_tell_and_all_named() {
     assert_eq!((recall.c, recall.p), (5, None));
     assert_eq!(recall.verdict, Some(Effect::Inconclusive));
     assert_eq!(five.verdict, Effect::Inconclusive);
-    assert_eq!(five.flipped().count(), 5);
+    assert_eq!(five.flips().count(), 5);
 }
 
 #[test]

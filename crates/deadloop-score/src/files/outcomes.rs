@@ -123,7 +123,7 @@ pub fn write_outcomes(
     if !has_details(evidence, cells) {
         columns = columns.without("detail");
     }
-    let mut described = columns.described();
+    let mut described = columns.docs();
     let own: BTreeSet<String> = described.iter().map(|doc| doc.name.clone()).collect();
     let requested = by
         .iter()
@@ -134,7 +134,7 @@ pub fn write_outcomes(
             schema![Vec<Option<String>>; (name.as_str(), Text, "A field that `by` names.", |by| by[at].as_ref())]
         })
         .collect();
-    described.extend(fields.described());
+    described.extend(fields.docs());
     let mut values = Vec::new();
     evidence
         .cases()

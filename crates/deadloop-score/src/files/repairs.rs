@@ -45,12 +45,7 @@ pub fn write_repairs(
     csv: bool,
 ) -> Result<usize, FileError> {
     let (schema, rows) = (RepairRow::schema(), Vec::from_iter(rows));
-    write_table(
-        dir,
-        "repairs",
-        (&schema.described(), &schema.frame(&rows)),
-        csv,
-    )
+    write_table(dir, "repairs", (&schema.docs(), &schema.frame(&rows)), csv)
 }
 
 table_row! {

@@ -34,13 +34,10 @@ pub fn result_tables() -> Vec<ResultTable> {
         row,
         columns,
     };
-    let (outcomes, scores) = (OutcomeLine::schema().described(), scores::column_docs());
-    let choice = choice_schema(Unit::Chars).described();
-    let (repairs, arguments) = (
-        RepairRow::schema().described(),
-        ArgumentRow::schema().described(),
-    );
-    let (budgets, limits) = (budget_schema().described(), limit_schema().described());
+    let (outcomes, scores) = (OutcomeLine::schema().docs(), scores::column_docs());
+    let choice = choice_schema(Unit::Chars).docs();
+    let (repairs, arguments) = (RepairRow::schema().docs(), ArgumentRow::schema().docs());
+    let (budgets, limits) = (budget_schema().docs(), limit_schema().docs());
     let of_arguments = "a variant on the arguments of a source that are no JSON";
     let of_flips = "a transcript that two sides treat differently";
     vec![
@@ -57,7 +54,7 @@ pub fn result_tables() -> Vec<ResultTable> {
             scores,
         ),
         table("choice.csv", "tune", "what a model gets", choice),
-        table("flips.csv", "compare", of_flips, flip_schema().described()),
+        table("flips.csv", "compare", of_flips, flip_schema().docs()),
         table(
             "repairs.parquet",
             "repair",

@@ -30,7 +30,7 @@ impl ResultFolder {
     /// `manifest.json` or `scores.parquet` is missing, or a file cannot be read.
     pub fn read(dir: &Path) -> Result<Self, FileError> {
         let manifest = Manifest::read(dir)?;
-        let types = choice_schema(manifest.judge.unit).described();
+        let types = choice_schema(manifest.judge.unit).docs();
         let missing = || {
             FileError::at(
                 &dir.join("scores.parquet"),

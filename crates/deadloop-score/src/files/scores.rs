@@ -244,7 +244,7 @@ fn bound_columns(measure: Metric) -> Option<[String; 2]> {
 /// Describes the columns of scores.parquet in chars, for the reference.
 pub(crate) fn column_docs() -> Vec<ColumnDoc> {
     let params = ParamColumns(vec![("*".into(), Type::Text)]);
-    score_schema(&params, &[Unit::Chars]).described()
+    score_schema(&params, &[Unit::Chars]).docs()
 }
 
 /// Makes a text a sentence, with an initial capital and a full stop.

@@ -86,7 +86,7 @@ pub fn write_scores<E: AnyEvidence>(
         names: names.collect(),
         slices,
         params,
-        writer: TableWriter::create(dir, "scores", &columns.described(), with_csv)?,
+        writer: TableWriter::create(dir, "scores", &columns.docs(), with_csv)?,
         columns,
         rows: Vec::new(),
         front: Vec::new(),
@@ -164,7 +164,7 @@ impl<'a, E: AnyEvidence> SweepWriter<'a, E> {
     ) -> Result<(), FileError> {
         let evidence = self.scoring.evidence;
         let paint = |(_, pick): &Slice| {
-            let (sheet, latencies) = evidence.painted(index, pick, judge);
+            let (sheet, latencies) = evidence.tally_block(index, pick, judge);
             SliceTallies {
                 scores: vec![None; sheet.merged_cells()],
                 sheet,

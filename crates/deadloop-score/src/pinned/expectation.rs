@@ -189,7 +189,7 @@ impl Expectation {
     }
 
     /// Describes the expected alarm in words.
-    pub fn wanted(&self, marks: &CaseMarks) -> String {
+    pub fn describe(&self, marks: &CaseMarks) -> String {
         let Some([from, to]) = &self.between else {
             return "no alarm".into();
         };

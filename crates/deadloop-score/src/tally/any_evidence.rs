@@ -30,7 +30,7 @@ pub trait AnyEvidence: Copy + Debug {
     }
 
     /// Computes the tally and the latencies of every cell of a block on the picked cases.
-    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets;
+    fn tally_block(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets;
 
     /// Returns the indices of all cases.
     fn every(&self) -> Vec<usize> {
@@ -89,7 +89,7 @@ impl AnyEvidence for Evidence<'_> {
         visit(self.trial(block, case))
     }
 
-    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
+    fn tally_block(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
         let shape = self.plan.blocks()[block].shape();
         let trials = pick.iter().map(|i| self.trial(block, *i));
         tallies_and_latencies(&shape, trials, options)

@@ -14,6 +14,6 @@ pub use any_evidence::AnyEvidence;
 pub use counts::{Count, Tally};
 pub use evidence::{Evidence, Mismatch};
 pub use latency::{Latencies, Quantiles, RANKS, rank};
-pub use packed::{PackedEvidence, PackedRecords, unpacked};
+pub use packed::{PackedEvidence, PackedRecords, unpack};
 pub(crate) use paint::{BoxAccumulator, MergedGrid};
 pub use sheet::{BlockTrial, LatencySheet, Sheet, Sheets, tallies, tallies_and_latencies};

@@ -42,7 +42,7 @@ impl PackedRecords {
     }
 
     /// Returns the decisions of one block on a case.
-    pub fn decided(&self, case: usize, block: usize) -> BlockDecision {
+    pub fn decision(&self, case: usize, block: usize) -> BlockDecision {
         let mut bytes = self.0.at(case);
         for _ in 0..block {
             let length = bytes.read_size();
@@ -110,7 +110,7 @@ impl AnyEvidence for PackedEvidence<'_> {
     }
 
     fn on_trial<T>(&self, block: usize, case: usize, visit: impl FnOnce(BlockTrial<'_>) -> T) -> T {
-        let decided = self.records.decided(case, block);
+        let decided = self.records.decision(case, block);
         self.cases.on(case, |case| {
             let guard = self.plan.blocks()[block].guard(case.work());
             visit(BlockTrial {
@@ -122,11 +122,11 @@ impl AnyEvidence for PackedEvidence<'_> {
     }
 
     fn boxes(&self, block: usize, case: usize) -> usize {
-        self.records.decided(case, block).regions.len()
+        self.records.decision(case, block).regions.len()
     }
 
     /// Sums equal boxes first. A plan of few settings has few different boxes, whatever the corpus.
-    fn painted(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
+    fn tally_block(&self, block: usize, pick: &[usize], options: &JudgeOptions) -> Sheets {
         let mut base = Tally::default();
         let mut boxes: BTreeMap<(Vec<u16>, Vec<u16>), BoxSum> = BTreeMap::new();
         for case in pick {
@@ -247,7 +247,7 @@ fn take_moment(from: &mut ByteReader<'_>) -> Moment {
 }
 
 /// Unpacks the records of `cases`, in the order of the cases.
-pub fn unpacked(cases: &[Case], records: &PackedRecords, plan: &Plan) -> Vec<Record> {
+pub fn unpack(cases: &[Case], records: &PackedRecords, plan: &Plan) -> Vec<Record> {
     let blocks = plan.blocks().len();
     let record = |(index, case): (usize, &Case)| Record {
         transcript: case.id.clone(),

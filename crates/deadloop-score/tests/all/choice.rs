@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use deadloop_score::choose::{
     Choices, ChooseOptions, Figures, GridCells, Provenance, ReadyGuard, Ruling, Ship, changes,
-    choose, contradicted, folds, limit_doubt,
+    choose, find_contradictions, folds, limit_doubt,
 };
 use deadloop_score::measure::{RECALL, SAVED};
 use deadloop_score::replay::detect::{Channel, Kind, Setting, Settings};
@@ -404,7 +404,7 @@ fn guards_contradict_labels_by_alarms_and_by_silence() {
     // Settings 0 to 2 find every loop but the first, and are wrong on one clean transcript in ten.
     let (mut cases, records) = world_where(&[("m", 20, 0, 2)], |_, i| if i == 0 { 0 } else { 3 });
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let found = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
+    let found = find_contradictions(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
     let both = cases
         .iter()
         .zip(&found)
@@ -418,7 +418,7 @@ fn guards_contradict_labels_by_alarms_and_by_silence() {
         case.truth.as_mut().unwrap().reviewed = true;
     }
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
-    let confirmed = contradicted(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
+    let confirmed = find_contradictions(&evidence, [1, 2].into_iter(), &JudgeOptions::default());
     assert!(confirmed.iter().all(|found| found.is_empty()));
 }
 

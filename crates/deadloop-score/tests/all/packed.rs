@@ -11,7 +11,7 @@ use deadloop_score::replay::detect::{Channel, Kind, Unit};
 use deadloop_score::replay::{BlockDecision, Record};
 use deadloop_score::{
     AnyEvidence, Case, CaseSet, Evidence, JudgeOptions, PackedCases, PackedEvidence, PackedRecords,
-    Resampling, ScoringRequest, Stakes, mean_clean, units, unpacked, write_outcomes, write_scores,
+    Resampling, ScoringRequest, Stakes, mean_clean, units, unpack, write_outcomes, write_scores,
 };
 use kit::{case, stop};
 use plan::plan;
@@ -44,23 +44,23 @@ proptest! {
             .map(|decided| vec![BlockDecision::default(), decided.clone(), BlockDecision::default(), decided.clone()])
             .collect();
         let (mut packed, records) = packed(&cases, &blocks);
-        prop_assert_eq!(&packed.unpacked(), &cases);
+        prop_assert_eq!(&packed.unpack_all(), &cases);
         prop_assert_eq!(mean_clean(&packed, Unit::Chars), mean_clean(&cases, Unit::Chars));
         prop_assert_eq!(units(&packed), units(&cases));
         for (i, blocks) in blocks.iter().enumerate() {
             prop_assert_eq!(&records.all(i, blocks.len()), blocks);
             for (block, decided) in blocks.iter().enumerate() {
-                prop_assert_eq!(&records.decided(i, block), decided);
+                prop_assert_eq!(&records.decision(i, block), decided);
             }
         }
         packed.alter(|case| case.timed = true);
         cases.iter_mut().for_each(|case| case.timed = true);
-        prop_assert_eq!(&packed.unpacked(), &cases);
+        prop_assert_eq!(&packed.unpack_all(), &cases);
         let kept: Vec<bool> = kept.into_iter().chain(std::iter::repeat(true)).take(cases.len()).collect();
         packed.retain(&kept);
         let mut left = kept.iter();
         cases.retain(|_| left.next() == Some(&true));
-        prop_assert_eq!(packed.unpacked(), cases);
+        prop_assert_eq!(packed.unpack_all(), cases);
     }
 }
 
@@ -128,7 +128,7 @@ fn every_table_is_the_same() {
     let (plan, (cases, records)) = (plan(), world());
     let blocks: Vec<Vec<BlockDecision>> = records.iter().map(|r| r.blocks.clone()).collect();
     let (packed, said) = packed(&cases, &blocks);
-    assert_eq!(unpacked(&cases, &said, &plan), records);
+    assert_eq!(unpack(&cases, &said, &plan), records);
     let evidence = Evidence::new(&plan, &cases, &records).unwrap();
     write_all(a.path(), &evidence);
     let evidence = PackedEvidence::new(&plan, &packed, &said).unwrap();

@@ -145,7 +145,7 @@ impl ObjectContent {
     }
 
     /// Returns the parts of the first choice, the only one watched in a live stream.
-    pub fn watched(self) -> impl Iterator<Item = ObjectPart> {
+    pub fn first_choice(self) -> impl Iterator<Item = ObjectPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)
     }

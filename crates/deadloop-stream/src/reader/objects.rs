@@ -152,7 +152,7 @@ impl ObjectReader {
                 self.take_model_name(parsed.model.as_deref(), out);
                 let ends = parsed.ends;
                 self.run |= family.run;
-                for part in parsed.watched() {
+                for part in parsed.first_choice() {
                     match part {
                         ObjectPart::Event(event) => self.take_event(family, event, out),
                         ObjectPart::Call(call) => self.take_call(call, out),

@@ -147,7 +147,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the number of input bytes that are held back.
-    pub fn held(&self) -> usize {
+    pub fn backlog(&self) -> usize {
         self.held.len()
     }
 

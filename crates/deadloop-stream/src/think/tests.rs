@@ -87,7 +87,7 @@ fn split_chunks<'a>(
             assert!(!piece.is_empty());
             join(&mut pieces, side, piece);
         });
-        assert!(splitter.held() <= MAX_HEADER_BYTES);
+        assert!(splitter.backlog() <= MAX_HEADER_BYTES);
     }
     splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
     pieces

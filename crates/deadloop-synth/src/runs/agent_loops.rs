@@ -28,7 +28,7 @@ pub(crate) fn insert_rejected_writes(input: &DrawInput<'_>, rng: &mut Rng) -> Lo
     let text = input.draw_text(rng)?.to_owned();
     let count = input.item.repeats.copies.draw(rng);
     let one = |_| {
-        let (title, note) = (rng.between(2, 4), rng.between(8, 20));
+        let (title, note) = (rng.uniform(2, 4), rng.uniform(8, 20));
         let body =
             json!({"title": draw_random_line(title, rng), "text": draw_random_line(note, rng)});
         let arguments = json!({"method": "POST", "path": "/v1/documents", "body": body});
@@ -48,10 +48,10 @@ pub(crate) fn insert_overlapping_windows(input: &DrawInput<'_>, rng: &mut Rng) -
     let rounds = input.item.repeats.copies.draw(rng);
     let place = |at: usize, places: &[usize]| places[at + 1] + calls_per_round;
     let at = choose_turn(input, (place, |_| true), rng)?;
-    let step = rng.between(2 * rounds, 2 * rounds + 20);
-    let later = rng.between(1, (step - 1) / rounds);
+    let step = rng.uniform(2 * rounds, 2 * rounds + 20);
+    let later = rng.uniform(1, (step - 1) / rounds);
     let length = step * calls_per_round - later;
-    let limit = step + rng.between(1, step / 2);
+    let limit = step + rng.uniform(1, step / 2);
     let numbered = |number| format!("{number}: {}.", draw_random_line(8, rng));
     let lines: Vec<String> = (1..=length).map(numbered).collect();
     let one = |number: usize| {

@@ -111,7 +111,7 @@ pub(crate) fn insert_verification(input: &DrawInput<'_>, at: usize, rng: &mut Rn
 /// Inserts moves over a board, row by row. There are few different actions, but each shows a different board.
 pub(crate) fn insert_moves(input: &DrawInput<'_>, _: usize, rng: &mut Rng) -> HarmlessDraw {
     let count = input.item.repeats.copies.draw(rng);
-    let wide = rng.between(4, 9);
+    let wide = rng.uniform(4, 9);
     let high = count / wide + 4;
     let (mut turns, mut right, mut at) = (Vec::new(), true, (0, 0));
     for _ in 0..count {

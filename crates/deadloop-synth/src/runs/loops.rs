@@ -183,7 +183,7 @@ pub(crate) fn insert_identical_call(input: &DrawInput<'_>, rng: &mut Rng) -> Loo
 /// answers are equal.
 fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     let mut lines: Vec<&str> = content.lines().collect();
-    let mut seconds = rng.between(28_000, 70_000);
+    let mut seconds = rng.uniform(28_000, 70_000);
     let mut answers: Vec<String> = Vec::new();
     for _ in 0..copies {
         let mut answer = content.to_owned();
@@ -197,7 +197,7 @@ fn draw_variants(content: &str, copies: usize, rng: &mut Rng) -> Vec<String> {
     }
     if answers.windows(2).any(|two| two[0] == two[1]) {
         for answer in &mut answers {
-            seconds += rng.between(2, 60);
+            seconds += rng.uniform(2, 60);
             let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
             *answer = format!("{content}\n[{hours:02}:{minutes:02}:{:02}]", seconds % 60);
         }
@@ -235,7 +235,7 @@ pub(crate) fn insert_aperiodic(input: &DrawInput<'_>, rng: &mut Rng) -> LoopDraw
         rng.shuffle(&mut round);
         drawn.extend(round);
     }
-    drawn.truncate(rng.between(count, 2 * count - 1));
+    drawn.truncate(rng.uniform(count, 2 * count - 1));
     repeat_in_order(input.host, at, count, &drawn)
 }
 

@@ -26,7 +26,7 @@ pub(super) fn reword_arguments(arguments: &Json, count: usize, rng: &mut Rng) ->
         }
         let mut words: Vec<&str> = ADDED_WORDS.to_vec();
         rng.shuffle(&mut words);
-        let more = words[..rng.between(1, 2)].join(" ");
+        let more = words[..rng.uniform(1, 2)].join(" ");
         let other = if rng.chance(0.5) {
             format!("{text} {more}")
         } else {

@@ -11,12 +11,12 @@ use deadloop_corpus::{Body, RecordedEvent};
 /// Adds an id and a date to every result, as fields of an object or as final lines.
 pub(super) fn add_volatile_values(kinds: &[Volatile], events: &mut [RecordedEvent], rng: &mut Rng) {
     // Seconds of a day, from some time in the morning.
-    let mut clock = rng.between(25_000, 40_000);
+    let mut clock = rng.uniform(25_000, 40_000);
     for event in events {
         let Body::ToolResult { content, .. } = &mut event.body else {
             continue;
         };
-        clock += rng.between(1, 40);
+        clock += rng.uniform(1, 40);
         let mut fields = Vec::new();
         if kinds.contains(&Volatile::Ids) {
             fields.push(("request_id", format!("req-{}", draw_id(rng))));

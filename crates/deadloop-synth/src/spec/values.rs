@@ -25,7 +25,7 @@ impl CountRange {
     }
 
     pub(crate) fn draw(self, rng: &mut Rng) -> usize {
-        rng.between(self.low, self.high)
+        rng.uniform(self.low, self.high)
     }
 
     pub(crate) fn contains(self, number: usize) -> bool {

@@ -114,7 +114,7 @@ mod tests {
         ];
         let mut file = tempfile::tempfile().unwrap();
         let handle = file.try_clone().unwrap();
-        let mut writer = ParquetWriter::new(handle, &schema.described()).unwrap();
+        let mut writer = ParquetWriter::new(handle, &schema.docs()).unwrap();
         for group in 0..3 {
             let rows: Vec<u64> = (0..4).map(|row| 10 * group + row).collect();
             writer.write(&schema.frame(&rows)).unwrap();

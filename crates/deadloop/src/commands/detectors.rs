@@ -9,7 +9,7 @@ use deadloop_detect::harness::{
     DETECTORS, Detector, Measurement, Param, ParamRole, Preset, did_you_mean,
 };
 use deadloop_detect::{Settings, Value};
-use deadloop_score::explained;
+use deadloop_score::explain_setting;
 use serde_json::{Value as Json, json};
 
 use crate::args::GlobalArgs;
@@ -56,12 +56,13 @@ pub(super) fn run(args: &DetectorsArgs, global: GlobalArgs) -> Outcome {
 fn print_sentences(settings: &Settings, global: GlobalArgs) -> Outcome {
     let own = settings.overrides().map(|(glob, guard)| {
         let who = format!("Models that match {glob}:");
-        (who, explained(guard))
+        (who, explain_setting(guard))
     });
     let who = "Every model that has no guard of its own:".to_owned();
-    let parts: Vec<(String, Vec<String>)> = std::iter::once((who, explained(settings.guard())))
-        .chain(own)
-        .collect();
+    let parts: Vec<(String, Vec<String>)> =
+        std::iter::once((who, explain_setting(settings.guard())))
+            .chain(own)
+            .collect();
     if global.json {
         let parts = parts
             .iter()

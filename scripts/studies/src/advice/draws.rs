@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use deadloop_score::choose::{Choices, ChooseOptions, choose, contradicted, limit_doubt};
+use deadloop_score::choose::{Choices, ChooseOptions, choose, find_contradictions, limit_doubt};
 use deadloop_score::measure::{FA_PER_MCHAR, SAVED};
 use deadloop_score::proposals::is_loop_at;
 use deadloop_score::replay::Record;
@@ -96,7 +96,7 @@ impl AdviceDraw {
             return Vec::new();
         };
         let ready = world.ready.iter().map(|ready| ready.cell);
-        let contradicted = contradicted(&evidence, ready, &JudgeOptions::default());
+        let contradicted = find_contradictions(&evidence, ready, &JudgeOptions::default());
         let doubted = self.drawn.iter().zip(&contradicted);
         let doubted = doubted
             .map(|(i, found)| found.is_doubted_by(|places| is_loop_at(&world.rows[*i], places)));

@@ -17,30 +17,30 @@ pub(super) const CANCEL_AFTER: Param = Param::count("cancel_after", 0, 0..=1000)
     .unit("times")
     .doc("how often the user lets it go on before saying no; 0: always");
 
-/// Returns whether another limit follows a limit that is reached.
+/// Returns whether a reached limit may be raised.
 pub(super) fn grows(params: &Params) -> bool {
     params.float(GROW.name) > 1.0 || params.int(GROW_BY.name) > 0
 }
 
-/// The limits that one run has used up.
+/// The limits that one run has reached.
 ///
-/// A higher limit has higher successors, so all limits up to a certain one are used up.
+/// A higher limit has higher successors, so the reached limits are those up to a maximum.
 #[derive(Clone)]
 pub(super) struct GrowingLimit {
-    /// The factor from a limit to the next.
+    /// The factor from a limit to the next one.
     factor: f64,
     /// The amount that is added after the factor.
     by: i64,
-    /// The limit that has no successor. 0 if every limit has one.
+    /// The limit without a successor. 0 if every limit has one.
     hard: i64,
-    /// The number of times that the user agrees. 0 means always.
+    /// The number of times that the user agrees. 0 for always.
     yes: u64,
-    /// The highest used up limit.
+    /// The highest reached limit.
     highest: i64,
 }
 
 impl GrowingLimit {
-    /// Creates the growth of a setting's limit. `None` if the limit does not grow.
+    /// Returns the growing limit of a setting. `None` if the limit does not grow.
     pub(super) fn new(params: &Params) -> Option<Self> {
         grows(params).then(|| Self {
             factor: params.float(GROW.name),
@@ -51,13 +51,13 @@ impl GrowingLimit {
         })
     }
 
-    /// Takes the number of used turns, calls or supersteps. Returns the highest initial limit with which the run would
-    /// have been stopped by now, if it has grown since the last call.
+    /// Returns the highest initial limit with which the run would be stopped after `used` turns, calls or supersteps.
+    /// `None` if it is unchanged since the last call.
     pub(super) fn used_up(&mut self, used: u64) -> Option<i64> {
         let used = number(used);
         let before = self.highest;
         if self.hard != 0 && used >= self.hard {
-            // No limit is above the hard one.
+            // The hard limit is the highest.
             self.highest = i64::MAX;
         }
         while self.yes > 0 && self.highest < super::MOST && self.last(self.highest + 1) <= used {
@@ -88,8 +88,8 @@ impl GrowingLimit {
     }
 }
 
-/// Returns the limit that follows another one, rounded to the nearest whole number, with halves to even. The factor
-/// counts in millionths, so that 1.15 of 50 is 57.5.
+/// Returns the limit after a growth by `factor`, rounded to the nearest whole number, with halves to even. The factor
+/// is rounded to millionths, so that 1.15 times 50 is exactly 57.5.
 pub fn grown(limit: i64, factor: f64) -> i64 {
     let factor = (factor * DECIMAL as f64).round() as i64;
     round_half_even(i128::from(limit) * i128::from(factor))

@@ -1,6 +1,6 @@
 //! `iterations`: more turns, calls or supersteps than the limit allows, or nearly as many.
 //!
-//! A meter keeps one count. If the limit grows, it also keeps the highest limit that is used up by now.
+//! A meter keeps one count. If the limit grows, it also keeps the highest reached limit.
 
 use super::entry::detector;
 use super::{Measurement, Refusal};
@@ -29,7 +29,7 @@ detector! {
     gone: &["normalise"],
 }
 
-/// The highest limit that a setting may ask for.
+/// The maximum limit of a setting.
 const MOST: i64 = 100_000;
 
 const LIMIT: Param = Param::count("limit", 50, 1..=MOST)
@@ -40,8 +40,8 @@ const LIMIT: Param = Param::count("limit", 50, 1..=MOST)
 const UNIT: Param = Param::word("unit", "turns", &["turns", "calls", "supersteps"])
     .doc("what is counted; a superstep is a turn, or the calls of one");
 
-/// Refuses a limit above the hard one, and other contradictory combinations. A limit that grows without end only asks,
-/// which is allowed.
+/// Rejects a limit above the hard one, and other contradictions. A limit that grows without end is allowed: it only
+/// asks the user.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (limit, hard) = (params.int(LIMIT.name), params.int(HARD.name));
     let refused = |param: &Param, reason: String| Refusal::err(param.name, reason);
@@ -64,7 +64,7 @@ fn check(params: &Params) -> Result<(), Refusal> {
     }
 }
 
-/// Returns the reason why a limit that grows without an end never fires.
+/// Returns the reason why a limit that grows without end never fires.
 fn unreachable_limits(params: &Params) -> Vec<Refusal> {
     let ends = params.int(HARD.name) != 0 || params.int(CANCEL_AFTER.name) != 0;
     if ends || !growth::grows(params) {
@@ -111,14 +111,14 @@ fn recipe(params: &Params) -> Recipe {
 struct IterationsMeter {
     run: RunState,
     counts: IterationUnit,
-    /// The lowest limit of the loosest setting.
+    /// The limit of the loosest setting.
     least: i64,
-    /// The share of a limit at which the meter alarms, in millionths: the whole limit, unless it warns.
+    /// The share of a limit at which the meter alarms, in millionths. A million, unless it warns.
     warn_at: i64,
     growth: Option<GrowingLimit>,
-    /// Supersteps begun.
+    /// The number of begun supersteps.
     steps: u64,
-    /// Whether no call has been made in this turn.
+    /// Whether the turn has no call so far.
     fresh: bool,
 }
 

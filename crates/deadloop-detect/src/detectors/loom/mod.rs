@@ -1,4 +1,4 @@
-//! `loom`: the four conditions of Loom's RecursionMonitor. It alarms before a turn.
+//! `loom`: the four conditions of the RecursionMonitor of Loom. It alarms before a turn.
 //!
 //! A meter keeps the hashes of the last outputs, two rows and two counts.
 
@@ -73,7 +73,7 @@ const KEEP_OUTPUTS: Param = Param::count("keep_outputs", 10, 1..=MOST_KEPT)
     .unit("turns")
     .doc("how many last outputs are kept");
 
-/// Returns the conditions that can never be met. The condition on the number of turns can always be met.
+/// Returns the conditions that can never be met. That on the number of turns can always be met.
 fn unreachable_conditions(params: &Params) -> Vec<Refusal> {
     let mut dead = Vec::new();
     let mut never = |param: &Param, reason: String| {
@@ -143,7 +143,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Thresholds of the loosest setting.
+/// The thresholds of the loosest setting.
 #[derive(Clone, Copy)]
 struct LoosestThresholds {
     turns: i64,
@@ -157,11 +157,11 @@ struct LoomMeter {
     run: RunState,
     comparison: Arc<ResultComparison>,
     least: LoosestThresholds,
-    /// Number of calls that are kept.
+    /// The number of kept calls.
     keep: u64,
     /// Whether the meter warns instead of stopping.
     warning: bool,
-    /// The share of the turns, in millionths, at which the warning comes.
+    /// The share of the maximum turns at which the meter warns, in millionths.
     warn_at: i64,
     names: ItemRow,
     told: LastReport,
@@ -202,7 +202,7 @@ impl Meter for LoomMeter {
 }
 
 impl LoomMeter {
-    /// Ends a turn and begins the next one. Tests the conditions in order.
+    /// Ends a turn, begins the next one, and tests the conditions in order.
     fn begin_turn(&mut self, facts: &mut Vec<Fact>) {
         let began = self.run.calls();
         let ended = self.turn.replace(TurnOutput::new(began));
@@ -239,7 +239,7 @@ impl LoomMeter {
     /// Returns a fact if the last calls are of one tool.
     fn row(&mut self) -> Option<Fact> {
         let length = self.names.length().min(self.keep);
-        // A warning comes one call earlier, but not before the first.
+        // A warning is one call earlier, but not before the first call.
         let early = i64::from(self.warning && length > 0);
         let bound = number(length) + early;
         if !self.told.is_news(bound, bound >= self.least.row) {
@@ -272,7 +272,7 @@ impl LoomMeter {
         Some(self.run.fact((Kind::Cycle, "loop-detected"), bounds, seen))
     }
 
-    /// Returns a fact if too many turns were bad.
+    /// Returns a fact if the share of bad turns is too high.
     fn rate(&self) -> Option<Fact> {
         let rate = self.errors.rate(self.run.ended())?;
         let seen = CallRepetition::calls(self.errors.second(), self.errors.bad(), String::new());

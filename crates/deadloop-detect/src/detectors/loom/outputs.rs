@@ -9,19 +9,19 @@ use crate::stream::Calls;
 /// The maximum number of outputs that a setting may keep.
 pub(super) const MOST_KEPT: i64 = 200;
 
-/// The number of chars of an output that are compared.
+/// The number of compared chars of an output.
 const CHARS: usize = 200;
 
 /// The output of a turn: the beginning of its first result or, without a result, of its answer.
 pub(super) struct TurnOutput {
-    /// Calls issued before the turn.
+    /// The number of calls before the turn.
     began: Calls,
     result: Option<String>,
     answer: String,
 }
 
 impl TurnOutput {
-    /// Creates the empty output of a turn that begins after `began` calls.
+    /// Returns the empty output of a turn that begins after `began` calls.
     pub(super) fn new(began: Calls) -> Self {
         Self {
             began,
@@ -30,13 +30,13 @@ impl TurnOutput {
         }
     }
 
-    /// Takes a result; the first one counts.
+    /// Adds a result. Only the first one counts.
     pub(super) fn result<'a>(&mut self, content: impl FnOnce() -> Cow<'a, str>) {
         self.result
             .get_or_insert_with(|| start_of(&content(), CHARS).to_owned());
     }
 
-    /// Takes a piece of the answer.
+    /// Adds a piece of the answer.
     pub(super) fn answer(&mut self, piece: &str) {
         let room = CHARS.saturating_sub(self.answer.chars().count());
         self.answer.extend(piece.chars().take(room));
@@ -51,7 +51,7 @@ impl TurnOutput {
 #[derive(Clone)]
 pub(super) struct Outputs {
     keep: usize,
-    /// The hash of each, with the number of calls before its turn; the newest is at the back.
+    /// The hash of each output, with the number of calls before its turn, newest last.
     last: VecDeque<(u128, Calls)>,
     /// For each window length from 1 on, the number of consecutive outputs that equal the output one window earlier.
     again: Vec<u64>,
@@ -67,7 +67,7 @@ impl Outputs {
         }
     }
 
-    /// Takes the output of a turn. Returns the window lengths for which the last two windows have just become equal.
+    /// Adds the output of a turn. Returns the lengths of windows for which the last two windows have just become equal.
     pub(super) fn push(&mut self, output: &TurnOutput) -> Vec<u64> {
         if output.text().is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! `narration`: an agent repeats its text turn after turn, whatever its calls do. It alarms when the next turn begins.
+//! `narration`: an agent repeats its text turn after turn. It alarms when the next turn begins.
 //!
 //! For each turn in its window, a meter keeps a hash, or the hashes of the trigrams in the first [`HEAD`] chars.
 
@@ -56,7 +56,7 @@ const WITHOUT_CALLS: Param = Param::flag("without_calls", false)
 const REASONING: Param =
     Param::flag("reasoning", true).doc("false: the answer alone counts as what a turn says");
 
-/// Refuses an `n` above the window's length, which can never fire.
+/// Rejects an `n` above the length of the window, which can never fire.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.int(N.name), params.int(WINDOW.name));
     if n > window {
@@ -92,7 +92,7 @@ fn recipe(params: &Params) -> Recipe {
     })
 }
 
-/// Returns the smallest share that a setting accepts, in millionths.
+/// Returns the minimum share of a setting, in millionths.
 fn least_share(params: &Params) -> i64 {
     let ParamRole::Threshold(threshold) = MIN_SHARE.mark else {
         return 0;
@@ -105,7 +105,7 @@ fn least_share(params: &Params) -> i64 {
 /// A meter of one run.
 struct NarrationMeter {
     run: RunState,
-    /// The minimum number of turns, and the smallest share, that the loosest setting accepts.
+    /// The minimum number of turns and the minimum share of the loosest setting.
     least: u64,
     share: i64,
     window: usize,
@@ -113,7 +113,7 @@ struct NarrationMeter {
     with_calls: bool,
     without_calls: bool,
     reasoning: bool,
-    /// The turn in progress; `None` between turns.
+    /// The turn in progress. `None` between turns.
     turn: Option<CurrentTurn>,
     /// The turns of the window, the oldest first.
     last: Vec<PastTurn>,
@@ -122,7 +122,7 @@ struct NarrationMeter {
 #[derive(Default)]
 struct CurrentTurn {
     said: TurnText,
-    /// The calls, by one hash; 0 of a turn without calls.
+    /// The hash of all calls. 0 without calls.
     calls: u128,
 }
 
@@ -130,7 +130,7 @@ struct CurrentTurn {
 struct PastTurn {
     spoken: TurnSignature,
     calls: u128,
-    /// The turn's number, from 0.
+    /// The number of the turn, from 0.
     place: Turns,
 }
 
@@ -176,7 +176,7 @@ impl NarrationMeter {
         let alike = self.shares_in_common();
         for (at, (share, _)) in alike.iter().enumerate() {
             let count = at as u64 + 1;
-            // Of equal shares, the last one has the highest count.
+            // Among equal shares, the last one has the highest count.
             let is_last = alike.get(at + 1).is_none_or(|next| next.0 < *share);
             if !is_last || count < self.least || *share < self.share {
                 continue;
@@ -198,8 +198,8 @@ impl NarrationMeter {
         }
     }
 
-    /// Returns, for each earlier turn, the share that it has in common with the newest turn, and its number. The most
-    /// similar turn comes first.
+    /// Returns the share in common with the newest turn, and the number, of each earlier turn. The most similar turn
+    /// comes first.
     fn shares_in_common(&self) -> Vec<(i64, Turns)> {
         let Some(newest) = self.last.last() else {
             return Vec::new();

@@ -6,25 +6,24 @@ use crate::calls::{fold_text, hash};
 use crate::measure::fact::UNIT_CHARS;
 use crate::settings::param::DECIMAL;
 
-/// The number of chars at the start of a turn's text that are folded before the comparison. The rest is compared
-/// unchanged.
+/// The number of chars at the start of a text that are folded for comparison. The rest is compared unchanged.
 pub(super) const HEAD: usize = 10_000;
 
-/// Tokens of a trigram.
+/// The number of tokens of a trigram.
 const GRAM: usize = 3;
 
-/// The text of a turn in progress, collected from pieces.
+/// The text of a turn in progress.
 #[derive(Default)]
 pub(super) struct TurnText {
     head: String,
-    /// Number of chars in `head`.
+    /// The number of chars in `head`.
     chars: usize,
     /// The hash of the text after `head`, if there is any.
     rest: Option<Box<Xxh3>>,
 }
 
 impl TurnText {
-    /// Takes the next piece.
+    /// Adds the next piece.
     pub(super) fn push(&mut self, piece: &str) {
         let room = HEAD - self.chars;
         let end = piece
@@ -46,12 +45,12 @@ impl TurnText {
     }
 }
 
-/// The text of a turn, prepared for the comparison.
+/// The text of a turn, prepared for comparison.
 pub(super) struct TurnSignature {
-    /// Chars of the folded text.
+    /// The number of chars of the folded text.
     pub(super) chars: u64,
     whole: u128,
-    /// The sorted hashes of the trigrams. `None` if texts have to be equal.
+    /// The sorted hashes of the trigrams. `None` if texts must be equal.
     grams: Option<Vec<u64>>,
 }
 
@@ -82,12 +81,12 @@ impl TurnSignature {
             .filter(|gram| b.binary_search(gram).is_ok())
             .count();
         let all = a.len() + b.len() - both;
-        // Both numbers are at most that of the chars of a head, so the casts succeed.
+        // Both numbers are at most [`HEAD`], so the casts succeed.
         i64::try_from(both).unwrap_or(0) * DECIMAL / i64::try_from(all.max(1)).unwrap_or(i64::MAX)
     }
 }
 
-/// Returns the distinct hashes of the trigrams of a folded text. A shorter text is hashed whole.
+/// Returns the distinct hashes of the trigrams of a folded text. A text of fewer tokens has one hash.
 fn grams(text: &str) -> Vec<u64> {
     let tokens = tokens(text);
     let hashed = |gram: &[&str]| xxh3_64(gram.join("\0").as_bytes());
@@ -101,7 +100,7 @@ fn grams(text: &str) -> Vec<u64> {
     grams
 }
 
-/// Cuts a text into words. An ideograph, a kana or a syllable of hangul is a word of its own.
+/// Splits a text into words. Each ideograph, kana and hangul syllable is a word.
 fn tokens(text: &str) -> Vec<&str> {
     let is_single = |c: char| ('\u{2e80}'..='\u{d7ff}').contains(&c) || c == '#';
     let mut tokens = Vec::new();

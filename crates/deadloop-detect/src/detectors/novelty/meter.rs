@@ -1,7 +1,7 @@
-//! Turns tokens into facts.
+//! The meter: converts tokens to facts.
 //!
-//! A fact holds a number of consecutive samples and the highest shares among them. Longer rows have higher shares, so
-//! facts form the steps of a stair (see [`SampleTracker`]).
+//! A fact holds a number of consecutive samples, and the highest shares among them. Longer stretches have higher shares
+//! (see [`SampleTracker`]).
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ use crate::stream::{Chars, Kind};
 use crate::text::hash::{BASE, spread};
 use crate::text::sentence::LazySentence;
 
-/// Parameters that all meters of one recipe share. Lengths are in chars, and an n-gram has `n` tokens.
+/// The parameters, shared by all meters of a recipe. Lengths are in chars, and an n-gram has `n` tokens.
 struct NoveltyParams {
     fold: bool,
     n: usize,
     window: u64,
     history: u64,
     stride: u64,
-    /// The largest shares that the loosest setting accepts, in millionths, in the order of [`SHARES`].
+    /// The maximum shares of the loosest setting, in millionths, in the order of [`SHARES`].
     loosest: [i64; SHARES.len()],
-    /// The minimum number of consecutive samples that the loosest setting accepts.
+    /// The minimum number of consecutive samples of the loosest setting.
     hold: u64,
 }
 
@@ -89,12 +89,11 @@ impl NoveltyMeter {
         }
     }
 
-    /// Returns the start of a text that is read at once, and its number of chars. It ends no later than the next
-    /// sample is due.
+    /// Returns the start of a text up to the next sample, and its number of chars.
     fn before_sample<'t>(&self, text: &'t str) -> (&'t str, u64) {
         let most = (self.next_sample - self.read).min(AT_ONCE);
         let mut rest = text.chars();
-        // `most` is at least 1, since a sample that is due was taken.
+        // The last sample was taken, so `most` is at least 1.
         let last = usize::try_from(most - 1).unwrap_or(usize::MAX);
         match rest.nth(last) {
             Some(_) => (&text[..text.len() - rest.as_str().len()], most),
@@ -102,7 +101,7 @@ impl NoveltyMeter {
         }
     }
 
-    /// Reads text in which no sample is due before the end.
+    /// Reads text without a sample before its end.
     fn read(&mut self, text: &str, chars: u64) {
         let Self {
             tokens,
@@ -118,7 +117,7 @@ impl NoveltyMeter {
             }
         });
         self.read += chars;
-        // Samples may be far apart, and memory must not grow with their distance.
+        // Old items are dropped between samples, which may be far apart.
         self.advance();
     }
 
@@ -182,8 +181,7 @@ impl TextMeter for NoveltyMeter {
     }
 }
 
-/// Returns a share in millionths, rounded up. With this rounding, it is within a setting's value exactly when the share
-/// itself is.
+/// Returns a share in millionths, rounded up. So it compares with a setting like the exact share.
 fn share((part, all): (u64, u64)) -> i64 {
     let millionths = (part * DECIMAL.unsigned_abs()).div_ceil(all.max(1));
     i64::try_from(millionths).unwrap_or(i64::MAX)
@@ -198,7 +196,7 @@ struct RollingGram {
     tokens: VecDeque<NoveltyToken>,
     n: usize,
     hash: u64,
-    /// [`BASE`] to the power `n`: the factor of a token's hash when the token leaves.
+    /// [`BASE`] to the power `n`: the factor of the hash of a leaving token.
     leaving: u64,
 }
 

@@ -1,9 +1,9 @@
 //! `novelty`: loops that never repeat a line exactly.
 //!
-//! Every `stride` chars it measures how much of the last `window` chars is new: the share of distinct n-grams in the
-//! window that do not occur in the `history` chars before it. In text that makes progress nearly all n-grams are new.
-//! Few are new in a template that is filled again and again, in a list whose entries decay into one answer, or in
-//! near-copies. The detector fires when the share stays low for `hold` samples.
+//! Every `stride` chars, it measures the share of distinct n-grams of the last `window` chars that do not occur in the
+//! `history` chars before them. In text that makes progress, nearly all n-grams are new. Few are new in filled
+//! templates, in lists whose entries decay into one answer, and in near-copies. The detector fires when the share stays
+//! low for `hold` samples.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -15,9 +15,8 @@
 //!
 //! The exact definition is in `exactly.md`, which `deadloop detectors` shows.
 //!
-//! Cost: two look-ups when a token enters the window, and none when it leaves the history. While shares are low, a
-//! sample takes up to 50 steps, and each step may yield a fact while the shares still fall. No other cost depends on
-//! the stride, and no cost depends on the window.
+//! The cost is two look-ups for each token. While shares are low, a sample takes up to 50 steps, each of which may
+//! report a fact. No other cost depends on the stride, and none depends on the window.
 
 use crate::detectors::entry::detector;
 use crate::detectors::{Measurement, Refusal};
@@ -38,7 +37,7 @@ detector! {
     measure: Measurement::Text(meter::recipe),
 }
 
-/// The thresholds that are shares, in the order in which they are measured.
+/// The names of the thresholds that are shares, in the order of measurement.
 const SHARES: [&str; 3] = ["max_novelty", "max_symbols", "max_grams"];
 const HOLD: &str = "hold";
 
@@ -83,7 +82,7 @@ fn number(params: &Params, name: &str) -> i64 {
     params.get(name).map_or(0, |value| SHARE.number(value))
 }
 
-/// Refuses windows that hold no n-gram, and shares so small that no window can stay below them.
+/// Rejects windows without an n-gram, and shares too small for any window.
 fn check(params: &Params) -> Result<(), Refusal> {
     let (n, window) = (params.count("n"), params.count("window"));
     if window < n {

@@ -1,9 +1,8 @@
 //! [`NoveltyWindow`]: counts of the tokens or n-grams in the window and the history.
 //!
-//! Each item knows the distance to its previous and next occurrence. A table of chains, as in `recurrence`, finds the
-//! previous occurrence. A chain leads from newer to older items and ends at the first dropped item, so that items need
-//! not be removed from chains. So an item costs one look-up when it enters and none when it leaves, for any window and
-//! stride.
+//! Each item has the distances to its previous and next occurrence. A table of chains, as in `recurrence`, finds the
+//! previous occurrence. A chain leads from newer to older items, and ends at the first dropped item, so items need not
+//! be removed. An item costs one look-up when it enters and none when it leaves.
 
 use super::tokens::NoveltyToken;
 use crate::text::ring::{narrow, place};
@@ -14,33 +13,33 @@ struct NoveltyItem {
     hash: u64,
     /// The number of chars before the item. The number wraps around, and only differences are used.
     start: u32,
-    /// The distance to its previous occurrence, in items. 0 if no earlier one is kept.
+    /// The distance to the previous occurrence, in items. 0 if none is kept.
     back: u32,
-    /// The distance to its next occurrence, in items. 0 if there is no later one.
+    /// The distance to the next occurrence, in items. 0 if there is none.
     on: u32,
     /// The distance to the next older item of the chain, the newest one with a different hash. 0 if there is none.
     older: u32,
 }
 
 impl NoveltyItem {
-    /// Returns whether the item starts before this position. The two must be less than 2^31 chars apart.
+    /// Returns whether the item starts before a position at a distance of less than 2^31 chars.
     fn starts_before(&self, position: u64) -> bool {
         self.start.wrapping_sub(low(position)).cast_signed() < 0
     }
 }
 
-/// Tokens or n-grams in the order of the text: first those of the history, then those of the window. An
-/// item belongs to the part that contains its first char. They are numbered from 0.
+/// Tokens or n-grams in the order of the text: those of the history, then those of the window. The first char of an
+/// item decides its part. Items are numbered from 0.
 #[derive(Debug)]
 pub(super) struct NoveltyWindow {
     /// The kept items, each at its number modulo `length`. It grows up to `length`.
     ring: Vec<NoveltyItem>,
     /// The capacity of the ring, a power of two.
     length: usize,
-    /// For each value of a hash's low bits, one plus the number of the newest item with that value. The number wraps
-    /// around. An outdated entry then leads into another chain, which has no item of the hash.
+    /// For each value of the low bits of a hash, one plus the number of the newest item with this value. The number
+    /// wraps around: an outdated entry leads into another chain, which has no item with the hash.
     chains: Vec<u32>,
-    /// The number of the first item that is kept.
+    /// The number of the first kept item.
     first: u64,
     /// The number of the first item of the window.
     window: u64,
@@ -50,7 +49,7 @@ pub(super) struct NoveltyWindow {
     different: u64,
     /// The number of different items in the window.
     in_window: u64,
-    /// The number of different items that are in the window and not in the history.
+    /// The number of different items in the window but not in the history.
     new: u64,
 }
 
@@ -116,7 +115,7 @@ impl NoveltyWindow {
             if !item.starts_before(window) {
                 break;
             }
-            // Items leave from the front, so it was the first of its kind in the window.
+            // Items leave from the front, so it was the first equal item in the window.
             let known = item.back > 0 && number - u64::from(item.back) >= first;
             self.new -= u64::from(!known);
             self.in_window -= u64::from(item.on == 0);
@@ -139,7 +138,7 @@ impl NoveltyWindow {
     fn chain(&mut self, number: u64, hash: u64) -> (Option<u64>, u32) {
         let chain = place(hash, self.chains.len());
         let head = std::mem::replace(&mut self.chains[chain], low(number + 1));
-        // An empty chain gives a head far outside the window, which is dropped.
+        // The head of an empty chain is far outside the window, and so dropped.
         let head = number.saturating_sub(u64::from(low(number).wrapping_sub(head)));
         let (mut link, mut newer) = (head, None);
         while link > self.first {
@@ -197,13 +196,13 @@ impl NoveltyWindow {
         }
     }
 
-    /// Returns the number of different items in the window and not in the history, and of different items in the
+    /// Returns the number of different items in the window but not in the history, and of all different items in the
     /// window.
     pub(super) fn new_in_window(&self) -> (u64, u64) {
         (self.new, self.in_window)
     }
 
-    /// Returns the number of different items in window and history together, and of all items.
+    /// Returns the number of different items, and of all items, in window and history together.
     pub(super) fn distinct(&self) -> (u64, u64) {
         (self.different, self.count - self.first)
     }
@@ -242,7 +241,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
-        /// Counted anew each time; also where room is made after items were dropped.
+        /// Compares the counts with the definition, also after growth.
         #[test]
         fn counts_are_those_of_the_definition(
             parts in prop::collection::vec((1_u64..400, 1_usize..900, 1_u64..4), 1..7),

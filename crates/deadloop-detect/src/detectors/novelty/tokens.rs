@@ -1,6 +1,6 @@
-//! Turns chars into tokens: hashes of words or, in scripts without blanks, of chars.
+//! Splits chars into tokens: hashes of words or, in scripts without blanks, of chars.
 //!
-//! A word is complete only with the char after it, so no token depends on text that has not been read.
+//! A word is complete only with the char after it, so no token depends on unread text.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ const MAX_WORD: usize = 64;
 /// The symbol of all folded numbers. No char has this value.
 const NUMBER: u64 = 0xFF;
 
-/// Cuts one stream into tokens.
+/// A tokenizer of one stream.
 #[derive(Debug)]
 pub(super) struct NoveltyTokenizer {
     /// Whether all numbers count as equal.
@@ -52,7 +52,7 @@ impl NoveltyTokenizer {
         }
     }
 
-    /// Reads a text, and passes on each token that it completes.
+    /// Reads a text. Passes each token that it completes to `each`.
     pub(super) fn read(&mut self, text: &str, mut each: impl FnMut(NoveltyToken)) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -155,7 +155,7 @@ fn add_lower(hash: &mut Hash, c: char) {
             c.encode_utf8(&mut byte);
             hash.add_word(&byte, 0..1);
         }
-        // Most other chars have no case, and looking it up is slow.
+        // Most other chars have no case, and the look-up is slow.
         _ if is_unspaced(c) => hash.add(c),
         _ => c.to_lowercase().for_each(|c| hash.add(c)),
     }
@@ -186,7 +186,7 @@ mod tests {
             .collect()
     }
 
-    /// Tokens char by char, as the definition has them: as texts, and where they begin.
+    /// Returns the start and the text of each token, by the definition.
     fn slow(fold: bool, text: &str) -> Vec<(u64, String)> {
         let (mut all, mut word) = (Vec::new(), None);
         for (at, c) in (0_u64..).zip(text.chars()) {
@@ -228,7 +228,7 @@ mod tests {
             let mut tokens = NoveltyTokenizer::new(fold);
             let mut all = Vec::new();
             pieces.iter().for_each(|piece| tokens.read(piece, |token| all.push(token)));
-            // `#` is a folded number there, and nothing else in words.
+            // In the reference, `#` is a folded number. Words have no other `#`.
             let text = pieces.concat().replace('#', "");
             let mut again = NoveltyTokenizer::new(fold);
             let mut whole = Vec::new();

@@ -7,13 +7,13 @@ use crate::stream::Calls;
 pub(super) enum HistoryEntry {
     /// A call.
     Act(HistoryCall),
-    /// A call's result. Equal results have equal keys.
+    /// The result of a call. Equal results have equal keys.
     Observation { key: u128, error: bool },
     /// A turn without a call: the first chars of its text.
     Message { head: String },
 }
 
-/// A call, prepared for the comparison.
+/// A call, prepared for comparison.
 #[derive(Clone)]
 pub(super) struct HistoryCall {
     /// A key that is equal for equal actions.

@@ -1,4 +1,4 @@
-//! `openhands`: the four scenarios of OpenHands' stuck detector. It alarms before a turn.
+//! `openhands`: the four scenarios of the stuck detector of OpenHands. It alarms before a turn.
 //!
 //! A meter keeps the latest entries since the last user message.
 
@@ -114,7 +114,7 @@ fn recipe(params: &Params) -> Recipe {
 struct OpenHandsMeter {
     run: RunState,
     comparison: Arc<ResultComparison>,
-    /// The loosest setting's threshold of each scenario.
+    /// The threshold of each scenario in the loosest setting.
     least: [i64; 4],
     history: RecentEntries,
     open: OpenCalls<()>,
@@ -162,7 +162,7 @@ impl OpenHandsMeter {
         let canonical = call.arguments.canonical();
         let same = hash(&[call.name, &canonical]);
         let act = HistoryCall {
-            // A reworded thought makes it another action.
+            // An action with another thought is another action.
             key: hash(&[&same.to_string(), &self.said.hash().to_string()]),
             call: self.run.call(),
             unit: unit(call.name, call.arguments),
@@ -188,7 +188,7 @@ impl OpenHandsMeter {
         self.told = Default::default();
     }
 
-    /// Reports the scenarios in their order.
+    /// Reports the scenarios, in order.
     fn report_scenarios(&mut self, facts: &mut Vec<Fact>) {
         let measures = self.history.measures();
         let scenarios = [
@@ -219,7 +219,7 @@ impl OpenHandsMeter {
         let last = measures.last.as_ref();
         let (onset, unit) = match scenario {
             2 => (self.run.calls(), measures.message.clone()),
-            // Each action of the row is a call. Excluded calls in between are unknown here.
+            // Each action of the row is a call. Ignored calls between them are not counted.
             _ => (
                 last.map_or(self.run.calls(), |act| {
                     act.call

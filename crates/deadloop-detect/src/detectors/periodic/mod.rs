@@ -1,8 +1,8 @@
 //! `periodic`: exact tail periodicity over the whole stream, in one pass.
 //!
-//! At each character, the text so far may end in copies of one unit. The detector finds every unit of at most
-//! `max_period` characters if the text ends in two or more copies of the unit. It fires at the first character at which
-//! a unit is repeated often enough and long enough. Chunks make no difference.
+//! At each character, the detector finds every unit of at most `max_period` characters of which the text so far ends in
+//! two or more copies. It fires at the first character at which a unit has enough copies and enough characters. Chunks
+//! do not matter.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -38,7 +38,7 @@ detector! {
     measure: Measurement::Text(meter::recipe),
 }
 
-/// The largest value of a parameter that counts. Memory grows with such parameters.
+/// The maximum value of parameters that are counts. It bounds memory.
 const MAX_COUNT: i64 = 1_000_000;
 
 const FOLDS: &[&str] = &[
@@ -106,7 +106,7 @@ static PARAMS: &[Param] = &[
     PROMPT,
 ];
 
-/// Rejects rows that follow a longer one. A row for periods above `max_period` is valid, because a grid may contain
+/// Rejects rows after one with a longer period. A row for periods above `max_period` is valid, since a grid may have
 /// lower values of `max_period`.
 fn check(params: &Params) -> Result<(), Refusal> {
     let refuse = |param, reason| Err(Refusal { param, reason });

@@ -56,7 +56,7 @@ impl PackedCases {
     }
 
     /// Unpacks all cases. Each name that cases share is stored once.
-    pub fn unpacked(&self) -> Vec<Case> {
+    pub fn unpack_all(&self) -> Vec<Case> {
         let mut names = SharedNames::default();
         let case = |index| self.unpack(index).sharing(&mut names);
         (0..self.number()).map(case).collect()

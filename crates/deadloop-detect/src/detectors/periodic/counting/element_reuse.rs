@@ -1,25 +1,24 @@
-//! [`ElementReuse`]: finds elements that recur in no order.
+//! [`ElementReuse`]: finds elements that recur in any order.
 //!
-//! A templated loop draws its sentences anew each time: no copy follows another, but every sentence occurred before.
+//! In a templated loop, sentences recur in random order: it has no period, but every sentence occurred before.
 //!
 //! An element is recycled if equal ones occurred at least [`BEFORE`] times among the `max_period` elements before it. A
-//! stretch is recycled if all its elements are, and if it begins with one that has a letter, or a number that is not
-//! compared. Rulers, braces and the rows of a grid recur in any text. A tail that repeats with a period is recycled
-//! from its third copy on, but a recycled stretch need not have a period. One earlier occurrence is not enough: a
-//! rewritten draft, or code that is given whole after a change, repeats everything once.
+//! stretch is recycled if all of its elements are, and if its first element has a letter, or a number that is not
+//! compared. Rulers, braces and rows of grids recur in any text. A periodic tail is recycled from its third copy on.
+//! One earlier occurrence is not enough, since rewritten drafts and changed code repeat everything once.
 
 use super::super::symbols::elements::NAMED;
 use crate::text::hash::spread;
 
-/// The number of earlier occurrences that make an element recycled.
+/// The minimum number of earlier occurrences of a recycled element.
 const BEFORE: usize = 2;
 
 /// The last occurrence of each element, and the current stretch.
 pub(in super::super) struct ElementReuse {
     max_period: u64,
-    /// For each hash, the number of its last element, from 1. 0 if there is none.
+    /// The number of the last element of each hash, from 1. 0 if there is none.
     last: Vec<u64>,
-    /// For each recent element, the number of the previous element of its hash, from 1, and its symbol.
+    /// The symbol of each recent element, with the number of the previous element of its hash, from 1.
     kept: Vec<(u64, u32)>,
     /// The number of elements read.
     seen: u64,
@@ -104,7 +103,7 @@ impl ElementReuse {
         self.going_on
     }
 
-    /// Takes the ended stretches, each with the number of elements at its end.
+    /// Removes and returns the ended stretches, each with the number of elements at its end.
     pub(in super::super) fn take_ended(&mut self) -> Vec<(ReuseStretch, u64)> {
         std::mem::take(&mut self.ended)
     }

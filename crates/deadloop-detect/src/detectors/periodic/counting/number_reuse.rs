@@ -1,4 +1,4 @@
-//! [`NumberReuse`]: finds numbers that return. In a loop numbers return, while in a table they are new.
+//! [`NumberReuse`]: finds numbers that return, as in a loop. In a table, most numbers are new.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ const WINDOW: u64 = 4000;
 
 /// A counter of all numbers, and of the returning ones, in the last [`WINDOW`] characters.
 pub(in super::super) struct NumberReuse {
-    /// The percentage of numbers that must return.
+    /// The minimum percentage of returning numbers.
     least: usize,
     /// The last values, as a ring buffer.
     last: [u64; BEFORE],
@@ -21,7 +21,7 @@ pub(in super::super) struct NumberReuse {
     /// For each number of the window, twice the number of characters up to its end, plus 1 if it returns.
     window: VecDeque<u64>,
     returned: usize,
-    /// Per kept symbol, whether enough numbers returned when it was complete.
+    /// For each kept symbol, whether enough numbers returned at its end.
     enough: Vec<bool>,
 }
 
@@ -38,8 +38,7 @@ impl NumberReuse {
         }
     }
 
-    /// Adds a number that ends with the `at`-th char. In a time such as `12:30`, it becomes one number with the one
-    /// before.
+    /// Adds a number that ends with the `at`-th char. In a time such as `12:30`, it is joined with the number before.
     pub(in super::super) fn number(&mut self, value: u64, at: u64, in_time: bool) {
         let value = if in_time { self.join(value) } else { value };
         // Comparing all values is faster than stopping at the first equal one.
@@ -57,7 +56,7 @@ impl NumberReuse {
         self.drop_until(at);
     }
 
-    /// Takes back the last number, and returns a value for it and the one that follows.
+    /// Removes the last number. Returns the value of this number joined with the following one.
     fn join(&mut self, value: u64) -> u64 {
         let Some(last) = self.window.pop_back() else {
             return value;

@@ -1,8 +1,8 @@
 //! The meter of one stream, from text to facts.
 //!
-//! A fact is a stretch of text that ends in copies of one unit. It reaches from the first character at which the
-//! loosest setting accepts it to the last one that continues it. Copies and characters grow along it, so that one fact
-//! answers every threshold.
+//! A fact is about a tail of copies of one unit. It extends from the first character at which the loosest setting
+//! accepts the tail to the last character that continues it. Copies and characters grow along it, so that one fact
+//! serves all thresholds.
 //!
 //! | to find | look in |
 //! |---|---|
@@ -108,7 +108,7 @@ impl TextMeter for PeriodicMeter {
         }
         self.tell_going_on(self.symbols.is_fenced());
         self.emit_few_kinds(piece);
-        // Where several are accepted at one char, the shortest period is reported.
+        // If several are accepted at one char, the shortest period is reported.
         self.found.sort_by_key(|(lag, _)| *lag);
         facts.extend(self.found.drain(..).map(|(_, fact)| fact));
     }

@@ -1,4 +1,4 @@
-//! [`GramIndex`]: the gate and the chains of `runs`. It finds the earlier places of K-grams.
+//! [`GramIndex`]: the gate and the chains of `runs`. It finds earlier K-grams.
 
 use super::search::{ENTER, LOOK, TailSearch};
 
@@ -19,8 +19,8 @@ pub(super) struct GramIndex {
 
 /// Returns the place of the `seen`-th symbol. Places begin so far above 0 that 0 is never a repetition.
 pub(super) fn place(want: &TailSearch, seen: u64) -> u32 {
-    // Truncation is intended: only differences below the longest lag count, and a place that wraps around only proposes
-    // a lag that the comparison refutes.
+    // Truncation is intended: only differences below the longest lag count, and the comparison refutes the lag of a
+    // place that wrapped around.
     (seen as u32).wrapping_add((want.max_lag + 1).next_multiple_of(ENTER))
 }
 
@@ -44,8 +44,8 @@ impl GramIndex {
         }
     }
 
-    /// Grows the table to the size for `symbols` symbols, and enters the `kept` ones again. `base` others came before
-    /// them. A text that ends early needs no large table.
+    /// Grows the table to the size for `symbols` symbols, and enters the `kept` symbols, which follow `base` others,
+    /// again. So a short text needs no large table.
     pub(super) fn fit(&mut self, want: &TailSearch, symbols: u64, (kept, base): (&[u32], u64)) {
         let bits = want.table_bits(symbols);
         if bits <= self.bits {

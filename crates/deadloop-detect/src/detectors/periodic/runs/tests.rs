@@ -1,4 +1,4 @@
-//! `Tails` against the definition: every lag compared, symbol by symbol.
+//! Compares [`Tails`] with the definition, at every lag and symbol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The tails of the first `end` symbols that are long enough, by the definition: for every lag,
-/// how many symbols match, and no shorter period.
+/// Returns the tails of the first `end` symbols that are long enough and have no shorter period, by the definition.
 fn tails(
     text: &[u32],
     end: usize,
@@ -28,7 +27,7 @@ fn tails(
         .collect()
 }
 
-/// Each tail that is ever long enough, with the most symbols it has.
+/// Returns each tail that becomes long enough, with its maximum length.
 fn slow(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32, u64), u64> {
     let at = |end| {
         let tails = tails(text, end, max_lag, &need).into_iter();
@@ -37,7 +36,7 @@ fn slow(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32,
     (1..=text.len()).flat_map(at).collect()
 }
 
-/// Which tails are known after each piece, and which there are.
+/// Returns the tails found after each piece, and those by the definition.
 fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet<(u32, u64)>; 2]> {
     let want = TailSearch::new(max_lag, &need);
     let mut runs = Tails::new(&want);
@@ -50,7 +49,7 @@ fn known(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> Vec<[BTreeSet
         while runs.read(&want) {
             runs.take_ended();
         }
-        // What waits in `Tails` is text that has come, too.
+        // Symbols that wait in `Tails` also count.
         let seen = runs.known();
         let long = |run: &Tail| seen - run.start >= u64::from(need(run.lag));
         let known = runs.current().filter(long).map(|run| (run.lag, run.start));
@@ -85,7 +84,7 @@ fn fast(text: &[u32], max_lag: u32, need: impl Fn(u32) -> u32) -> BTreeMap<(u32,
     tails
 }
 
-/// Units over few letters, repeated, some of them nested in one another, with noise between.
+/// Generates repeated units of few letters, some of them nested, with noise between.
 fn text() -> impl Strategy<Value = Vec<u32>> {
     let unit = |longest| prop::collection::vec(0..3_u32, 1..longest);
     let stretch = prop_oneof![

@@ -1,4 +1,4 @@
-//! [`Fold`]: the differences that comparisons ignore. The fold also decides how the beginnings of lines are read.
+//! [`Fold`]: the differences that comparisons ignore, and the reader of line starts.
 
 use super::marker::{HELD, MarkerReader, MarkerStep};
 use super::wide::{OmittedStart, WideMarker};
@@ -44,7 +44,7 @@ impl Fold {
     }
 }
 
-/// The reader of a line's beginning.
+/// The reader of the start of a line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LineStartReader {
     Kept,
@@ -63,7 +63,7 @@ impl LineStartReader {
         }
     }
 
-    /// Returns whether a number inside a line can be an item's.
+    /// Returns whether a number inside a line can be that of an item.
     #[inline]
     pub(super) fn look_inside(&self) -> bool {
         matches!(self, Self::Wide(wide) if wide.looks_inside())

@@ -1,4 +1,4 @@
-//! [`NumberContext`]: numbers of items inside a line, by the text around them.
+//! [`NumberContext`]: recognises numbers of items inside a line by the text around them.
 
 use super::wide::{is_close, is_quote};
 use crate::text::element::ends_sentence;
@@ -18,8 +18,8 @@ pub(super) enum NumberContext {
     Ordinal,
 }
 
-/// Returns the context of a number inside a line, if the number can be an item's. The argument is the characters before
-/// it, nearest first, with blanks in a row as one.
+/// Returns the context of a number inside a line, if it can be that of an item. The argument is the characters before
+/// it, nearest first, with consecutive blanks as one.
 pub(super) fn inside([near, next, far]: [char; 3]) -> Option<NumberContext> {
     let ends = |c: char| ends_sentence(c) && c != '\n';
     let colon = |c: char| matches!(c, ':' | '：');
@@ -44,7 +44,7 @@ pub(super) fn inside([near, next, far]: [char; 3]) -> Option<NumberContext> {
     }
 }
 
-/// Returns whether the character after a number makes it an item's.
+/// Returns whether a number with this character after it is that of an item.
 pub(super) fn closes(inside: NumberContext, c: char) -> bool {
     match inside {
         NumberContext::Sentence => matches!(c, '．' | '、') || is_close(c),

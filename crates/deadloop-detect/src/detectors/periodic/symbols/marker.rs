@@ -27,16 +27,16 @@ enum MarkerState {
     Text,
 }
 
-/// The effect of a character of a line.
+/// The result of reading a character of a line.
 pub(super) enum MarkerStep {
-    /// Not known yet, or part of a marker.
+    /// Undecided, or part of a marker.
     Wait,
     /// The character completes a marker.
     Marker,
     /// The character and the held ones are text.
     Text,
-    /// The character is text, and the held ones are omitted, except for signs that are still held. `ends` says whether
-    /// the sentence before the marker ends there.
+    /// The character is text, and the held ones are omitted, except for signs that are still held. `ends` is set if the
+    /// sentence before the marker ends there.
     Left { ends: bool },
 }
 
@@ -79,7 +79,7 @@ impl MarkerReader {
         }
     }
 
-    /// Takes the held characters, if any, and returns them with their number.
+    /// Removes and returns the held characters, with their number. `None` if there are none.
     #[inline]
     pub(super) fn take(&mut self) -> Option<([char; HELD], usize)> {
         (self.len > 0).then(|| (self.held, std::mem::take(&mut self.len)))

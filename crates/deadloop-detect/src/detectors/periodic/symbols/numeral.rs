@@ -42,7 +42,7 @@ impl Numeral {
                 self.digits = Some(before.wrapping_mul(10).wrapping_add(digit));
             }
             NumeralPart::Unit(unit) => {
-                // 十 alone is ten.
+                // Without a digit before it, 十 is ten.
                 let times = self.digits.take().unwrap_or(1);
                 self.section = self.section.wrapping_add(times.wrapping_mul(unit));
             }
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_digit_of_every_script() {
-        // One Unicode version knows digits that another does not.
+        // Unicode versions differ in their digits.
         let digit = regex::Regex::new(r"^\p{Nd}$").unwrap();
         for c in ('\0'..=char::MAX).filter(|c| digit.is_match(&c.to_string())) {
             let worth = value(&c.to_string());

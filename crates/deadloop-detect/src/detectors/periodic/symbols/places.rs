@@ -8,7 +8,7 @@ use crate::stream::Chars;
 /// Positions of symbols in the text.
 #[derive(Default)]
 pub(in super::super) struct SymbolPlaces {
-    /// Per kept symbol, the number of characters read when it was complete.
+    /// The number of characters up to the end of each kept symbol.
     pub(in super::super) ends: Vec<u64>,
     /// The latest positions of omitted list markers.
     markers: VecDeque<u64>,

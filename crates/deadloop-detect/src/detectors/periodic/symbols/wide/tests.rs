@@ -1,4 +1,4 @@
-//! What is left of lines, against regular expressions that say what a marker is.
+//! Compares lines without markers with regular expressions of markers.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use super::super::elements::KeptElements;
 use super::super::fold::Fold;
 use super::super::{ElementKind, PeriodicSymbols, SymbolSink};
 
-/// What is left of a text, char by char.
+/// Returns a text without its markers.
 fn left(fold: Fold, text: &str, size: usize) -> String {
     struct Left(String, KeptElements);
     impl SymbolSink for Left {
@@ -47,7 +47,7 @@ fn pattern(text: &str) -> Regex {
 }
 
 const NUMBER: &str = r"[\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟]";
-/// A number as a line begins with it: a keycap has a selector in it.
+/// A number at the start of a line. A keycap contains a selector.
 const NUMERAL: &str = "[\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟][\\p{N}〇零一二两兩三四五六七八九十百千万萬亿億壹贰叁肆伍陆柒捌玖拾佰仟\u{FE0F}]*";
 /// A keycap.
 const KEYCAP: &str = "7\u{FE0F}\u{20E3}";
@@ -58,8 +58,8 @@ const LETTER: &str = "(?:[A-Za-z]|A[A-Z]|BB|CC|[ivx]{1,6}|[IVX]{1,6})";
 const WORD: &str = "(?i:step|case|part|chapter|section|question|problem|example|exercise|article|item|option|round|attempt|\
     iteration|task|day|no|q|步骤|情况|情形|案例|示例|例|例题|问题|题目|选项|方案|方法|任务|阶段)";
 
-/// The marker that a line begins with, after blanks and signs: all of it and what belongs to it, then
-/// what follows. A dot takes more of the number with it.
+/// Returns the patterns of markers at the start of a line, after blanks and signs. After a dot, more of the number
+/// follows.
 fn markers() -> Vec<Regex> {
     let tail = format!(r"(?:[*_:：.、\s]|{CLOSE})*");
     let dots = format!(r"\.(?:{NUMBER}|\.)*");
@@ -81,7 +81,7 @@ fn markers() -> Vec<Regex> {
     forms.into_iter().map(whole).collect()
 }
 
-/// A line without its marker, or without blanks and what precedes them.
+/// Returns a line without its marker, or without leading blanks and signs.
 fn slow_line(line: &str) -> String {
     let signs = pattern(r#"^(?:[#*_>+•◦●▪·○■|"“「『-]|\s)*"#);
     let head = signs.find(line).unwrap().end();
@@ -91,7 +91,7 @@ fn slow_line(line: &str) -> String {
     let signed =
         line[..head].ends_with(['-', '+']) && pattern(&format!("^{NUMBER}")).is_match(rest);
     if line[..head].contains('#') {
-        // Of a heading any word; alone it is all of the line.
+        // A heading may have any word, or only a word.
         let tail = format!(r"(?:[:：](?:[*_:：.、\s]|{CLOSE})*|$)");
         let heading = format!(r"^(?:\p{{Alphabetic}}{{1,16}}\s+|情况|{BARE}){NUMBER}+{tail}");
         if let Some(found) = pattern(&heading).find(rest) {
@@ -123,7 +123,7 @@ fn slow_line(line: &str) -> String {
     }
     for marker in markers().iter().filter(|_| !signed) {
         if let Some(found) = marker.captures(rest) {
-            // What is not ASCII stays after a letter and its sign.
+            // Text that is not ASCII stays after a letter and its sign.
             let end = found
                 .name("next")
                 .map_or(found[0].len(), |next| next.start());
@@ -150,13 +150,13 @@ fn line() -> impl Strategy<Value = String> {
     let tail = pick(&["", " ", "**", "** "]);
     let text = pick(&["zq", "文", "zq zq", "~", ""]);
     (head, open, number, close, tail, text).prop_map(|(a, b, c, d, e, f)| {
-        // Without a heading a number after any word is one inside the line, which is asked below.
+        // Without a heading, a number after a word is inside the line, which another test covers.
         let b = if b == "Room " && a != "## " { "" } else { b };
         [a, b, c, d, e, f].concat()
     })
 }
 
-/// Of numbers inside a line, after a char with which no line's marker goes on.
+/// Returns a line without numbers of items inside it. The line begins with a char that continues no marker.
 fn slow_inside(line: &str) -> String {
     let number = pattern(&format!("{NUMBER}+"));
     let chars_before = |at: usize| {
