@@ -201,7 +201,7 @@ impl Import {
     }
 
     /// Returns the skipped files of folders: the kind, the number of files, and one example.
-    pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
+    pub fn skipped_kinds(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
     }

@@ -17,8 +17,8 @@ use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
 };
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::think::split_whole;
+use deadloop_stream::fields::{Object, ReadFields};
+use deadloop_stream::think::split_owned;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// A recording format in the registry.
@@ -243,7 +243,7 @@ impl Intake {
         &self,
         text: T,
     ) -> impl Iterator<Item = Body> + use<T> {
-        let pieces = split_whole(text.into(), self.options.think.clone());
+        let pieces = split_owned(text.into(), self.options.think.clone());
         pieces.into_iter().map(|(side, text)| side.body(text))
     }
 
@@ -374,5 +374,5 @@ pub(crate) fn set_field(meta: &mut Map<String, Value>, name: &str, value: Option
 
 /// Moves a field of `object` to the field `name` of `meta`.
 pub(crate) fn move_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
-    set_field(meta, name, fields::any(object, field));
+    set_field(meta, name, object.take_value(field));
 }

@@ -16,7 +16,7 @@ use crate::response_guard::{AlarmEffect, ResponseGuard};
 use crate::server_connection::ServerConnection;
 use crate::tunnel;
 use crate::upstream_request::{UpstreamRequest, write_chunk};
-use crate::{ProxyNews, ProxyOptions, ProxyState};
+use crate::{ProxyEvent, ProxyOptions, ProxyState};
 
 /// The timeout of one read. After each, a connection without bytes is checked.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
@@ -131,7 +131,7 @@ fn connect(shared: &ProxyState) -> Result<ServerConnection, ExchangeError> {
     let socket = upstream.connect().map_err(|_| failed(""))?;
     reply::enable_keepalive(&socket);
     ServerConnection::new(socket, upstream.tls()).map_err(|why| {
-        tell(ProxyNews::NoTls(&why));
+        tell(ProxyEvent::TlsFailed(&why));
         failed(&format!(": {why}"))
     })
 }
@@ -392,7 +392,7 @@ impl Relay<'_> {
         };
         // Reported once, since a server that compresses one response compresses all.
         if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
-            (self.shared.options.tell)(ProxyNews::Packed(&how));
+            (self.shared.options.tell)(ProxyEvent::Compressed(&how));
         }
         None
     }
@@ -437,7 +437,7 @@ impl Relay<'_> {
                 AlarmEffect::Nothing => metrics.count_warning(alarm.kind),
                 AlarmEffect::Ended => metrics.count_alarm(alarm.kind),
             }
-            (options.tell)(ProxyNews::Alarm(guard.model(), &alarm, followed));
+            (options.tell)(ProxyEvent::Alarm(guard.model(), &alarm, followed));
         }
     }
 

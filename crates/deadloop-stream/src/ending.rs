@@ -1,4 +1,4 @@
-//! [`Ending`]: writes the last events of a cut response.
+//! [`EndingWriter`]: writes the last events of a cut response.
 //!
 //! A client that gets no end waits, fails, or takes the partial answer for the whole. With these events it sees a
 //! response that reached its length limit, in the format of its API.
@@ -13,7 +13,7 @@ const MAX_LINE_BYTES: usize = 1 << 20;
 
 /// Builder of a cut response's last events, from the bytes forwarded before the cut.
 #[derive(Debug)]
-pub struct Ending {
+pub struct EndingWriter {
     /// The current line, until its line end arrives.
     line: Vec<u8>,
     /// Whether the current line exceeds [`MAX_LINE_BYTES`]. Its remaining bytes are skipped.
@@ -32,7 +32,7 @@ pub struct Ending {
     is_after_cr: bool,
 }
 
-impl Default for Ending {
+impl Default for EndingWriter {
     fn default() -> Self {
         Self {
             line: Vec::new(),
@@ -47,7 +47,7 @@ impl Default for Ending {
     }
 }
 
-impl Ending {
+impl EndingWriter {
     /// Adds bytes that were forwarded to the client.
     pub fn record(&mut self, bytes: &[u8]) {
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
@@ -241,7 +241,7 @@ mod tests {
     use std::path::Path;
 
     fn ending(bytes: &[u8], size: usize) -> String {
-        let mut ending = Ending::default();
+        let mut ending = EndingWriter::default();
         bytes.chunks(size).for_each(|piece| ending.record(piece));
         String::from_utf8(ending.bytes()).unwrap()
     }

@@ -10,7 +10,7 @@
 //! | conversion of bytes into events, for every API | [`StreamReader`] |
 //! | separation of thinking and answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | detection of silence, with the caller's clock | [`SilenceTimer`] |
-//! | well-formed ends for cut responses | [`Ending`] |
+//! | well-formed ends for cut responses | [`EndingWriter`] |
 //! | recorded events, and their conversion for detectors | [`RecordedEvent`], [`stream`] |
 //! | parsers of each API's objects, for readers of recordings | [`reader`], [`fields`], [`wire`] |
 
@@ -37,7 +37,7 @@ mod watched_response;
 pub mod wire;
 
 pub use deadloop_detect as detect;
-pub use ending::Ending;
+pub use ending::EndingWriter;
 pub use event::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent, UNTIL};
 pub use events::stream;
 pub use glob::ModelGlob;
@@ -46,8 +46,8 @@ pub use prompt_info::PromptInfo;
 pub use reader::{Arrival, StreamFormat, StreamReader};
 pub use silence::SilenceTimer;
 pub use think::{
-    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_think,
-    split_whole,
+    Blocks, ModelThink, TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, split_owned,
+    split_think,
 };
 pub use watched_response::{
     RefusedCall, ResponseCounts, ResponseEvent, WatchStep, WatchedResponse,

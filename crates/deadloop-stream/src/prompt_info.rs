@@ -34,19 +34,19 @@ impl PromptInfo {
     /// use deadloop_stream::PromptInfo;
     ///
     /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sing."}]}"#;
-    /// assert_eq!(PromptInfo::written(body), Some(vec!["Sing.".to_owned()]));
-    /// assert_eq!(PromptInfo::written(b"name=value"), None);
+    /// assert_eq!(PromptInfo::parse_user_texts(body), Some(vec!["Sing.".to_owned()]));
+    /// assert_eq!(PromptInfo::parse_user_texts(b"name=value"), None);
     /// ```
-    pub fn written(body: &[u8]) -> Option<Vec<String>> {
+    pub fn parse_user_texts(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
         match parse(body, MAX_VALUES).ok()? {
-            Value::Object(body) => Some(Self::in_request(&body)),
+            Value::Object(body) => Some(Self::read_user_texts(&body)),
             _ => None,
         }
     }
 
-    /// Returns the user's texts in a parsed request. See [`written`](Self::written).
-    pub fn in_request(body: &Object) -> Vec<String> {
+    /// Returns the user's texts in a parsed request. See [`parse_user_texts`](Self::parse_user_texts).
+    pub fn read_user_texts(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in INPUT_FIELDS {
             match body.get(*field) {
@@ -164,12 +164,12 @@ mod tests {
         for (name, body, expected) in cases {
             let expected = expected.iter().map(|text| (*text).to_owned()).collect();
             assert_eq!(
-                PromptInfo::written(body.as_bytes()),
+                PromptInfo::parse_user_texts(body.as_bytes()),
                 Some(expected),
                 "{name}"
             );
         }
-        let long = PromptInfo::written(long.as_bytes()).unwrap();
+        let long = PromptInfo::parse_user_texts(long.as_bytes()).unwrap();
         assert_eq!(long[0].len(), 100_000);
     }
 
@@ -180,8 +180,8 @@ mod tests {
         let cut = r#"{"messages":[{"role":"user","content":"one"#;
         let deep = "[".repeat(100_000);
         for body in ["", "[]", "\"text\"", "name=value", cut, &many, &deep] {
-            assert_eq!(PromptInfo::written(body.as_bytes()), None);
+            assert_eq!(PromptInfo::parse_user_texts(body.as_bytes()), None);
         }
-        assert_eq!(PromptInfo::written(b"{\"input\":\"\xff\"}"), None);
+        assert_eq!(PromptInfo::parse_user_texts(b"{\"input\":\"\xff\"}"), None);
     }
 }

@@ -24,7 +24,7 @@ const USUAL_REASONS: [(&str, &str); 19] = [
 ];
 
 /// Returns OpenAI's equivalent of a finish reason, or the reason itself if unknown.
-pub fn usual(reason: &str) -> String {
+pub fn normalize(reason: &str) -> String {
     let known = USUAL_REASONS.iter().find(|(word, _)| *word == reason);
     known.map_or(reason, |(_, usual)| usual).to_owned()
 }

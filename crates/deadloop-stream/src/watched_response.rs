@@ -7,7 +7,8 @@ use deadloop_detect::{
 
 use crate::turns::TurnFinder;
 use crate::{
-    Arrival, Ending, Problem, PromptInfo, SilenceTimer, StreamFormat, StreamReader, ThinkOptions,
+    Arrival, EndingWriter, Problem, PromptInfo, SilenceTimer, StreamFormat, StreamReader,
+    ThinkOptions,
 };
 
 /// The name used for an unknown model.
@@ -70,7 +71,7 @@ pub struct WatchedResponse {
     /// The number of stream bytes so far.
     bytes_so_far: u64,
     counts: ResponseCounts,
-    ending: Ending,
+    ending: EndingWriter,
     alarm: Option<Alarm>,
     closed: bool,
 }
@@ -156,7 +157,7 @@ impl WatchedResponse {
             events: 0,
             bytes_so_far: 0,
             counts: ResponseCounts::default(),
-            ending: Ending::default(),
+            ending: EndingWriter::default(),
             alarm: None,
             closed: false,
         }
@@ -268,7 +269,7 @@ impl WatchedResponse {
             return self.stopped_step();
         }
         let mut step = WatchStep::default();
-        for silence in self.silence.waited(now) {
+        for silence in self.silence.report_silences(now) {
             if self.push(&Event::Silence(silence), true, &mut step, &mut each) {
                 break;
             }

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::{
-    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, strays, think_options,
+    Card, Entries, RawRecord, RawRecords, Splits, find_stray_splits, is_named, jsonl, open_file,
+    think_options,
 };
 use crate::option::OUT;
 use crate::think::ThinkOptions;
@@ -170,11 +171,11 @@ impl Corpus {
 
     /// Returns the problems of rows in `splits.csv` whose transcript is not in `ids`, which must be complete.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
-        strays(self.splits.transcripts(), ids)
+        find_stray_splits(self.splits.transcripts(), ids)
     }
 
     /// Returns the transcripts in `splits.csv` with their file and line, in no order.
-    pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
+    pub fn split_places(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.splits.transcripts()
     }
 
@@ -190,7 +191,7 @@ impl Corpus {
     }
 
     /// Iterates over the undecoded records, in order and in bounded memory.
-    pub fn raws(&self) -> RawRecords {
+    pub fn raw_records(&self) -> RawRecords {
         RawRecords::new(&self.files)
     }
 
@@ -213,7 +214,7 @@ impl Corpus {
     pub fn entries(&self) -> Entries<'_> {
         Entries {
             corpus: self,
-            raws: self.raws(),
+            raw_records: self.raw_records(),
             ids: Ids::default(),
         }
     }

@@ -64,7 +64,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 /// Returns all other errors.
-pub fn if_named<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+pub fn none_if_missing<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         // [`open_file`] reports a broken link as another error.
@@ -84,11 +84,13 @@ mod tests {
         std::fs::write(at("file"), "x").unwrap();
         assert_eq!(read_text(&at("file")).unwrap(), "x");
         assert!(!is_named(&at("none")) && !is_named(&at("file/below")));
-        assert!(if_named(read_file(&at("none"))).unwrap().is_none());
+        assert!(none_if_missing(read_file(&at("none"))).unwrap().is_none());
         std::fs::create_dir(at("folder")).unwrap();
         let told = |name: &str| {
             assert!(is_named(&at(name)), "{name}");
-            if_named(read_file(&at(name))).unwrap_err().to_string()
+            none_if_missing(read_file(&at(name)))
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(told("folder"), "a folder, not a file");
         #[cfg(unix)]

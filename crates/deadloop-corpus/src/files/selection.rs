@@ -99,18 +99,18 @@ pub fn fields(entry: &Entry) -> Vec<String> {
 
 fn find_other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
-    let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
+    let in_meta = key.strip_prefix("meta.").and_then(|key| look_up(meta, key));
     in_meta
-        .or_else(|| lookup(rest, key))
-        .or_else(|| lookup(meta, key))
+        .or_else(|| look_up(rest, key))
+        .or_else(|| look_up(meta, key))
 }
 
-fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
+fn look_up<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
     if let Some(value) = object.get(key) {
         return Some(value);
     }
     let (first, rest) = key.split_once('.')?;
-    lookup(object.get(first)?.as_object()?, rest)
+    look_up(object.get(first)?.as_object()?, rest)
 }
 
 /// Returns a value as text. `None` if the value is null.

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::Entry;
 use crate::files::jsonl::{self, Effort, LineSink};
-use crate::files::{lock_changes, unfinished_file};
+use crate::files::{create_unfinished_file, lock_changes};
 
 /// The reason why a file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -128,7 +128,7 @@ impl UnfinishedFile {
             .real_path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        let file = unfinished_file(folder.unwrap_or(Path::new(".")));
+        let file = create_unfinished_file(folder.unwrap_or(Path::new(".")));
         let file = file.map_err(|e| target.io_error(e))?;
         Ok(Self { file, target })
     }

@@ -210,7 +210,7 @@ pub struct Cluster {
 }
 
 /// Returns the clusters that `pairs` form among `count` texts, ordered by their first members.
-pub fn clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
+pub fn find_clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
     let mut joined = UnionFind::new(count);
     pairs
         .iter()

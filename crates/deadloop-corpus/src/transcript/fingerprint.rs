@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::files::digest::hex;
+use crate::files::digest::to_hex;
 use crate::{Body, RecordedEvent};
 
 /// Creates the event of a system prompt, with the fingerprint of its text.
@@ -21,5 +21,5 @@ pub fn add_fingerprint(text: &str, fields: &mut Map<String, Value>) {
 
 /// Returns the first `bytes` bytes of a text's SHA-256, as hexadecimal digits.
 pub fn hash(text: &str, bytes: usize) -> String {
-    hex(&Sha256::digest(text.as_bytes())[..bytes])
+    to_hex(&Sha256::digest(text.as_bytes())[..bytes])
 }

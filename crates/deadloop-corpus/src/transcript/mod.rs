@@ -13,10 +13,10 @@ mod ids;
 mod order;
 pub(crate) mod wire;
 
-pub use benign::{Benign, Reason};
+pub use benign::{BenignReason, BenignSpan};
 pub use class::Class;
 pub use ids::Ids;
-pub use order::{Disorder, DisorderKind, disorders};
+pub use order::{Disorder, DisorderKind, find_disorders};
 
 /// A recorded generation, or a recorded agent task, of one model.
 ///
@@ -133,7 +133,7 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the problem of the line, at `place`.
-    pub fn of_line(
+    pub fn from_line(
         line: &[u8],
         place: Place,
         card: Option<&Card>,
@@ -146,7 +146,7 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the first invalid field.
-    pub fn of_object(
+    pub fn from_object(
         object: Map<String, Value>,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,

@@ -1,4 +1,4 @@
-//! [`disorders`]: finds messages of a run in an invalid order.
+//! [`find_disorders`]: finds messages of a run in an invalid order.
 //!
 //! Chat APIs require that a turn is directly followed by the results of its calls. Every result needs a call, and no turn
 //! may be empty.
@@ -72,7 +72,7 @@ struct OrderChecker<'a> {
 }
 
 /// Returns all disorders of a run, in order of appearance.
-pub fn disorders(run: &Transcript) -> Vec<Disorder> {
+pub fn find_disorders(run: &Transcript) -> Vec<Disorder> {
     let mut reader = OrderChecker::default();
     for (number, event) in run.stream() {
         reader.add_event(number, &event);

@@ -1,13 +1,13 @@
 //! Harmless repetition: polls, batches, checks after changes, and retries.
 
-use deadloop_corpus::{Benign, Reason};
+use deadloop_corpus::{BenignReason, BenignSpan};
 
 use super::news::{CallNews, JudgedCall};
 use super::step::RunStep;
 
 /// Returns a stretch of calls.
-pub(super) fn stretch(reason: Reason, from: usize, to: usize) -> Benign {
-    Benign {
+pub(super) fn stretch(reason: BenignReason, from: usize, to: usize) -> BenignSpan {
+    BenignSpan {
         reason,
         start: from as u64,
         end: to as u64,
@@ -20,7 +20,7 @@ const BATCH: usize = 5;
 const TIMES: usize = 3;
 
 /// Returns all harmless repetition, in no order.
-pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
+pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<BenignSpan> {
     let mut found = batches(steps, judged);
     found.extend(rows(steps));
     found.extend(polls(judged));
@@ -29,7 +29,7 @@ pub(super) fn benign(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
 }
 
 /// Finds batches: successive calls of one tool other than a shell. Each call after the first brought something new.
-fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
+fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<BenignSpan> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 0..=steps.len() {
@@ -42,7 +42,7 @@ fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
             continue;
         }
         if at - from >= BATCH {
-            found.push(stretch(Reason::Batch, from, at));
+            found.push(stretch(BenignReason::Batch, from, at));
         }
         from = at;
     }
@@ -51,7 +51,7 @@ fn batches(steps: &[RunStep], judged: &[JudgedCall]) -> Vec<Benign> {
 
 /// Finds rows of equal calls. A row with changing answers is a poll. A row of errors with a success at the end is a
 /// retry.
-fn rows(steps: &[RunStep]) -> Vec<Benign> {
+fn rows(steps: &[RunStep]) -> Vec<BenignSpan> {
     let mut found = Vec::new();
     let mut from = 0;
     for at in 1..=steps.len() {
@@ -67,9 +67,9 @@ fn rows(steps: &[RunStep]) -> Vec<Benign> {
             .last()
             .is_some_and(|last| !last.error && last.result.is_some());
         if row.len() > 1 && works && row[..row.len() - 1].iter().all(|step| step.error) {
-            found.push(stretch(Reason::Retry, from, at));
+            found.push(stretch(BenignReason::Retry, from, at));
         } else if row.len() >= TIMES && 2 * changes >= row.len() - 1 {
-            found.push(stretch(Reason::Poll, from, at));
+            found.push(stretch(BenignReason::Poll, from, at));
         }
         from = at;
     }
@@ -77,12 +77,12 @@ fn rows(steps: &[RunStep]) -> Vec<Benign> {
 }
 
 /// Finds polls that say the same until they end.
-fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
+fn polls(judged: &[JudgedCall]) -> Vec<BenignSpan> {
     let mut found = Vec::new();
     let mut from = 0;
     for row in judged.chunk_by(|a, b| a.news == b.news) {
         if row[0].news == CallNews::Wait && row.len() >= TIMES {
-            found.push(stretch(Reason::Poll, from, from + row.len()));
+            found.push(stretch(BenignReason::Poll, from, from + row.len()));
         }
         from += row.len();
     }
@@ -90,10 +90,10 @@ fn polls(judged: &[JudgedCall]) -> Vec<Benign> {
 }
 
 /// Finds questions repeated after changes. Between them, every repeated answer must follow a change.
-fn find_verification(judged: &[JudgedCall]) -> Option<Benign> {
+fn find_verification(judged: &[JudgedCall]) -> Option<BenignSpan> {
     let again = |judged: &JudgedCall| judged.news == CallNews::Again;
     let times = judged.iter().filter(|judged| again(judged)).count();
     let first = judged.iter().find(|judged| again(judged))?.before?;
     let last = judged.iter().rposition(again)?;
-    (times >= TIMES).then(|| stretch(Reason::Verify, first, last + 1))
+    (times >= TIMES).then(|| stretch(BenignReason::Verify, first, last + 1))
 }

@@ -11,7 +11,7 @@ use crate::reader::{Intake, RecordReader, known_entry};
 use crate::responses::streams::ResponseStreams;
 use crate::source::records::{MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, as_object, missing_field};
 use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Frame, FrameResult, Frames, object};
 use deadloop_stream::wire::{WireFault, WireResult};
@@ -30,10 +30,10 @@ fn read_archive(record: SourceRecord, out: &mut Intake) -> WireResult {
     let (place, mut archive) = record.into_place_and_object()?;
     let entries = paths::take_all(&mut archive, "log.entries[]");
     if entries.is_empty() {
-        return Err(fields::missing("log.entries", "at least one exchange"));
+        return Err(missing_field("log.entries", "at least one exchange"));
     }
     for entry in entries {
-        read_exchange(fields::as_object("log.entries[]", entry)?, &place, out);
+        read_exchange(as_object("log.entries[]", entry)?, &place, out);
     }
     Ok(())
 }

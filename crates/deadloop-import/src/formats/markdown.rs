@@ -38,7 +38,12 @@ fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
     for line in text.lines() {
         let marked = line.trim().strip_prefix("_**");
         if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
-            add_speaker_part(&mut session, speaker.as_deref(), strip_rule(&said), out);
+            add_speaker_part(
+                &mut session,
+                speaker.as_deref(),
+                strip_horizontal_rule(&said),
+                out,
+            );
             speaker = Some(name.to_owned());
             said.clear();
         } else {
@@ -52,7 +57,7 @@ fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
 }
 
 /// Removes the horizontal rule at the end of a part.
-fn strip_rule(text: &str) -> &str {
+fn strip_horizontal_rule(text: &str) -> &str {
     let trimmed = text.trim_end();
     let rule = trimmed
         .strip_suffix("---")

@@ -32,9 +32,9 @@ use crate::sessions::spans::{
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::reasons::usual;
-use deadloop_stream::time::millis;
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field, wrong_type};
+use deadloop_stream::reasons::normalize;
+use deadloop_stream::time::parse_millis;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
@@ -101,20 +101,20 @@ impl RecordReader for OpenTelemetry {
         {
             if !is_opentelemetry(&object) {
                 let expected = "an export of spans (resourceSpans), or a span with its context";
-                return Err(fields::missing("resourceSpans", expected));
+                return Err(missing_field("resourceSpans", expected));
             }
             self.add_span(object, &place, out);
             return Ok(());
         }
         for list in ["resourceSpans", "data"] {
             if let Some(value) = object.get(list).filter(|v| !v.is_array() && !v.is_object()) {
-                return Err(fields::wrong(list, value, "an export of spans"));
+                return Err(wrong_type(list, value, "an export of spans"));
             }
         }
         let mut found = 0;
         for list in SPAN_LISTS {
             for span in paths::take_all(&mut object, list) {
-                self.add_span(fields::as_object("spans[]", span)?, &place, out);
+                self.add_span(as_object("spans[]", span)?, &place, out);
                 found += 1;
             }
         }
@@ -137,10 +137,10 @@ impl OpenTelemetry {
     fn add_span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
         let trace = take_label(&mut span, &SPAN_NAMES.trace);
         let mut attrs = take_attributes(&mut span);
-        let status = fields::any(&mut span, "status").unwrap_or_default();
+        let status = span.take_value("status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
         let code = codes.into_iter().flatten().next().cloned();
-        let code = code.or_else(|| fields::any(&mut span, "status_code"));
+        let code = code.or_else(|| span.take_value("status_code"));
         let error = |code: &Value| {
             let word = code.as_str().unwrap_or_default();
             *code == 2 || matches!(word, "STATUS_CODE_ERROR" | "ERROR")
@@ -150,7 +150,7 @@ impl OpenTelemetry {
             name: take_text(&mut span, "name").unwrap_or_default(),
             began: paths::take_first_of(&mut span, &SPAN_NAMES.began)
                 .as_ref()
-                .and_then(millis),
+                .and_then(parse_millis),
             order: take_label(&mut span, &SPAN_NAMES.id),
             agent: take_text(&mut attrs, "gen_ai.agent.name"),
             ..TraceSpan::default()
@@ -178,7 +178,7 @@ fn take_label(span: &mut Object, places: &[String]) -> String {
 
 /// Takes the attributes of a span by their full names. Braintrust's fields become attributes.
 fn take_attributes(span: &mut Object) -> Object {
-    let mut attrs = read_attributes(fields::any(span, "attributes"));
+    let mut attrs = read_attributes(span.take_value("attributes"));
     attrs.extend(take_with_prefix(span, "attributes."));
     for [theirs, ours] in &SPAN_NAMES.renamed {
         if let Some(value) = paths::take_at(span, theirs) {
@@ -230,7 +230,7 @@ fn take_span_kind(attrs: &mut Object) -> SpanKind {
 
 /// Moves the messages in events to the span's attributes, where newer conventions have messages.
 fn move_events(span: &mut Object, attrs: &mut Object) {
-    let Some(Value::Array(events)) = fields::any(span, "events") else {
+    let Some(Value::Array(events)) = span.take_value("events") else {
         return;
     };
     let (mut input, mut output) = (Vec::new(), Vec::new());
@@ -239,7 +239,7 @@ fn move_events(span: &mut Object, attrs: &mut Object) {
             continue;
         };
         let name = take_text(&mut event, "name").unwrap_or_default();
-        let mut fields = read_attributes(fields::any(&mut event, "attributes"));
+        let mut fields = read_attributes(event.take_value("attributes"));
         fields.remove("gen_ai.system");
         let body = fields.remove("event_body").or(event.remove("body"));
         fields.extend(paths::object_or_empty(parse_json(body.unwrap_or_default())));
@@ -258,7 +258,7 @@ fn move_events(span: &mut Object, attrs: &mut Object) {
                 ("gen_ai.prompt", "input.value"),
                 ("gen_ai.completion", "output.value"),
             ];
-            fields::rename(&mut fields, &names);
+            fields.rename_fields(&names);
             attrs.extend(fields);
         }
     }
@@ -291,7 +291,7 @@ fn fill_model_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool) {
     span.reason = if failed {
         Some("error".to_owned())
     } else {
-        reason.map(|reason| usual(&reason))
+        reason.map(|reason| normalize(&reason))
     };
 }
 

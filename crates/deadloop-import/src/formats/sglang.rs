@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::reader::{Intake, RecordReader, known_entry, new_entry, set_field};
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::fields::{Object, ReadFields, missing_field};
+use deadloop_stream::think::{ThinkSplitter, append_piece};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { Sglang = is_sglang, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
@@ -50,11 +50,11 @@ impl RecordReader for Sglang {
             return Ok(());
         }
         let (place, mut object) = record.into_place_and_object()?;
-        let text = fields::string(&mut object, "text")?;
-        let text = text.ok_or_else(|| fields::missing("text", "`text`, a string"))?;
-        let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();
-        let id = fields::label(&mut info, "id").unwrap_or_default();
-        let index = fields::count(&mut object, "index")?;
+        let text = object.take_string("text")?;
+        let text = text.ok_or_else(|| missing_field("text", "`text`, a string"))?;
+        let mut info = object.take_object("meta_info")?.unwrap_or_default();
+        let id = info.take_label("id").unwrap_or_default();
+        let index = object.take_count("index")?;
         out.losses.add_fields("", &object);
         let id = index
             .filter(|n| *n > 0)
@@ -125,7 +125,7 @@ impl SglangAnswer {
     fn emit(mut self, id: String, out: &mut Intake) {
         let mut events = self.split_events(out);
         let mut meta = Object::new();
-        let finish = fields::any(&mut self.info, "finish_reason");
+        let finish = self.info.take_value("finish_reason");
         if let Some(mut finish) = finish {
             let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
             let reason = reason.as_str().map(str::to_owned);
@@ -142,7 +142,7 @@ impl SglangAnswer {
             text.tokens = tokens;
         }
         for name in META_FIELDS.split(' ') {
-            set_field(&mut meta, name, fields::any(&mut self.info, name));
+            set_field(&mut meta, name, self.info.take_value(name));
         }
         if self.gaps > 0 {
             meta.insert("gaps".to_owned(), self.gaps.into());
@@ -162,7 +162,7 @@ impl SglangAnswer {
         for end in &self.piece_ends {
             let mut pieces = Vec::new();
             splitter.push(&self.text[from..*end], &mut |side, text| {
-                join(&mut pieces, side, text);
+                append_piece(&mut pieces, side, text);
             });
             let pieces = pieces.into_iter();
             events.extend(pieces.map(|(side, text)| RecordedEvent::new(side.body(text))));

@@ -7,7 +7,7 @@ use crate::paths;
 use crate::reader::Intake;
 use crate::sessions::spans;
 use crate::source::records;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// A conversion of a document or record to the shape that the paths of its format expect.
 pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
@@ -112,13 +112,11 @@ fn convert_claude_ai(object: &mut Object, _: &mut Intake) {
 
 /// Sets the run of a line: a session, or a subagent of a session. Messages of the program itself become system prompts.
 fn convert_claude_code(line: &mut Object, out: &mut Intake) {
-    let named = ["sessionId", "session_id"].map(|name| fields::label(line, name));
+    let named = ["sessionId", "session_id"].map(|name| line.take_label(name));
     let session = named.into_iter().flatten().next().unwrap_or_default();
-    let is_side = fields::any(line, "isSidechain") == Some(true.into());
-    let parent = fields::label(line, "parent_tool_use_id");
-    let agent = fields::label(line, "agentId")
-        .filter(|_| is_side)
-        .or(parent);
+    let is_side = line.take_value("isSidechain") == Some(true.into());
+    let parent = line.take_label("parent_tool_use_id");
+    let agent = line.take_label("agentId").filter(|_| is_side).or(parent);
     let run = match (agent, is_side) {
         (Some(agent), _) => format!("{session}/{agent}"),
         (None, true) => format!("{session}/sidechain"),
@@ -126,25 +124,25 @@ fn convert_claude_code(line: &mut Object, out: &mut Intake) {
     };
     line.insert("run".to_owned(), run.into());
     // Parsed result, whose text is in the message.
-    if fields::any(line, "toolUseResult").is_some() {
+    if line.take_value("toolUseResult").is_some() {
         out.losses.add("toolUseResult");
     }
-    let subtype = fields::word(line, "subtype").to_owned();
-    if fields::word(line, "type") == "system" && subtype != "init" {
+    let subtype = line.get_str("subtype").to_owned();
+    if line.get_str("type") == "system" && subtype != "init" {
         line.insert("type".to_owned(), format!("system {subtype}").into());
     }
-    if !matches!(fields::word(line, "type"), "user" | "assistant") {
+    if !matches!(line.get_str("type"), "user" | "assistant") {
         return;
     }
-    fields::rename(line, &[("timestamp", "time")]);
+    line.rename_fields(&[("timestamp", "time")]);
     let flags = ["isMeta", "isCompactSummary"];
-    let [is_meta, is_summary] = flags.map(|flag| fields::any(line, flag) == Some(true.into()));
+    let [is_meta, is_summary] = flags.map(|flag| line.take_value(flag) == Some(true.into()));
     let Some(Value::Object(message)) = line.get_mut("message") else {
         return;
     };
-    let is_user = fields::word(message, "role") == "user";
+    let is_user = message.get_str("role") == "user";
     // Messages of the program, such as API errors.
-    let is_of_program = fields::word(message, "model").starts_with('<');
+    let is_of_program = message.get_str("model").starts_with('<');
     if is_of_program || is_user && (is_meta || is_summary) {
         message.insert("role".to_owned(), "system".into());
     }

@@ -29,9 +29,9 @@ use deadloop_corpus::option::{
 };
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript, tool_call};
 use deadloop_detect::harness::did_you_mean;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, wrong_type};
 use deadloop_stream::reader::families;
-use deadloop_stream::reasons::usual;
+use deadloop_stream::reasons::normalize;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// Columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
@@ -79,7 +79,7 @@ fn find_messages(object: &Object) -> Option<&'static str> {
     let speaks =
         |message: &Value| has(message, "role") || has(message, "from") && has(message, "value");
     let list = |name: &&&str| {
-        let messages = fields::get(object, name).and_then(Value::as_array);
+        let messages = object.get_field(name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
     };
     MESSAGE_COLUMNS.iter().find(list).copied()
@@ -137,7 +137,7 @@ fn other_role(object: &Object) -> Option<&str> {
     const OTHER_ROLES: &str = "user human system developer tool function prompter observation";
     let named = ["role", "from", "sender"].iter();
     let role = named
-        .filter_map(|name| fields::get(object, name)?.as_str())
+        .filter_map(|name| object.get_field(name)?.as_str())
         .next()?;
     let mut others = OTHER_ROLES.split(' ');
     others
@@ -206,7 +206,7 @@ impl TableReader {
         };
         let model = paths::take_first_of(&mut object, &self.columns.of_all);
         for record in paths::take_all(&mut object, list) {
-            let record = fields::as_object(list, record)?;
+            let record = as_object(list, record)?;
             self.read_row(record, model.clone(), place, out)?;
         }
         keep_short_columns(&mut Map::new(), object, &mut out.losses);
@@ -305,7 +305,7 @@ impl TableRow<'_> {
         let is_asked = self.requested.text.is_some();
         let messages = find_messages(&self.object).filter(|_| self.uses_guesses() && !is_asked);
         if let Some(field) = messages {
-            let messages = fields::list(&mut self.object, field)?;
+            let messages = self.object.take_list(field)?;
             self.add_messages(messages.unwrap_or_default(), field)?;
             return Ok(true);
         }
@@ -313,7 +313,7 @@ impl TableRow<'_> {
         if let Some(path) = names.iter().find(|path| path.ends_with("[]")) {
             let texts = paths::take_all(&mut self.object, path);
             let there = !texts.is_empty();
-            self.transcript.events = read_answers(texts, self.out);
+            self.transcript.events = read_turn_answers(texts, self.out);
             return Ok(there);
         }
         let field = self.requested.text.clone();
@@ -334,8 +334,10 @@ impl TableRow<'_> {
                 messages.extend(items);
                 self.add_messages(messages, &field)?;
             }
-            Some(Value::Array(items)) => self.transcript.events = read_answers(items, self.out),
-            Some(other) => return Err(fields::wrong(&field, &other, "a text")),
+            Some(Value::Array(items)) => {
+                self.transcript.events = read_turn_answers(items, self.out)
+            }
+            Some(other) => return Err(wrong_type(&field, &other, "a text")),
             None => {
                 // An empty cell counts as an output without text.
                 let is_there = |name: &String| find_column(&self.object, name).is_some();
@@ -355,7 +357,7 @@ impl TableRow<'_> {
         let path = format!("{field}[]");
         let mut conversation = Conversation::default();
         for message in messages {
-            let message = fields::as_object(&path, message)?;
+            let message = as_object(&path, message)?;
             conversation.add_message(message, &path, None, self.out)?;
         }
         if conversation.turns == 0 {
@@ -381,7 +383,7 @@ impl TableRow<'_> {
             Some(other) if self.uses_guesses() && self.requested.reasoning.is_none() => {
                 self.out.losses.add_value("(reasoning)", &other);
             }
-            Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
+            Some(other) => return Err(wrong_type("reasoning", &other, "a text")),
         }
         let count = paths::take_first_of(&mut self.object, &self.columns.tokens);
         let texts = self.transcript.events.iter_mut();
@@ -396,7 +398,7 @@ impl TableRow<'_> {
         };
         match reason {
             Some(Value::String(reason)) if !reason.is_empty() => {
-                let reason = Some(usual(&reason));
+                let reason = Some(normalize(&reason));
                 let event = RecordedEvent::new(Body::Finish { reason });
                 self.transcript.events.push(event);
             }
@@ -416,15 +418,15 @@ impl TableRow<'_> {
         if let Some(named) = named.or(model) {
             self.transcript.model = match (named, self.requested.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => read_label("model", named)?,
-                (other, true) => return Err(fields::wrong("model", &other, "a text")),
+                (other, true) => return Err(wrong_type("model", &other, "a text")),
                 (other, false) => {
                     self.out.losses.add_value("model", &other);
                     String::new()
                 }
             };
         }
-        let lang = fields::string(&mut self.object, "lang")?;
-        self.transcript.lang = lang.or(fields::string(&mut self.object, "language")?);
+        let lang = self.object.take_string("lang")?;
+        self.transcript.lang = lang.or(self.object.take_string("language")?);
         let is_requested = self.requested.group.is_some();
         let group = match self.requested_values.remove(&GROUP_FIELD) {
             Some(group) => Some(group),
@@ -488,7 +490,7 @@ fn read_label(name: &str, value: Value) -> WireResult<String> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(fields::wrong(name, &other, "a string or a number")),
+        other => Err(wrong_type(name, &other, "a string or a number")),
     }
 }
 
@@ -552,7 +554,7 @@ impl RecordReader for TableReader {
 }
 
 /// Reads the answers of several turns. An answer that is not text is a tool call: the name and the arguments.
-fn read_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
+fn read_turn_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();

@@ -8,7 +8,7 @@ use crate::reader::Intake;
 use crate::sessions::conversation::null_if_empty;
 use deadloop_corpus::{Body, RecordedEvent, tool_call};
 use deadloop_stream::reader::content::{CallPiece, TokenCounts};
-use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::think::{ThinkSplitter, append_piece};
 
 /// An answer (choice) of an unfinished response.
 pub(crate) struct ResponseChoice {
@@ -39,7 +39,9 @@ impl ResponseChoice {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
                 let mut pieces = Vec::new();
-                splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
+                splitter.push(text, &mut |side, text| {
+                    append_piece(&mut pieces, side, text)
+                });
                 let t_ms = event.t_ms.or(t_ms);
                 let pieces = pieces.into_iter();
                 let events = pieces.map(|(side, text)| RecordedEvent::at(side.body(text), t_ms));

@@ -96,7 +96,7 @@ impl PartialResponse {
                 && match part {
                     ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
                     ObjectPart::Call(_) => true,
-                    ObjectPart::Over(_) => false,
+                    ObjectPart::CallEnd(_) => false,
                 }
         };
         self.is_done() && content.parts.iter().any(adds)
@@ -153,7 +153,7 @@ impl PartialResponse {
                     self.choice(index, out, has_tags).add_call(call, t_ms, out)
                 }
                 // All pieces of a call are joined, in any order.
-                ObjectPart::Over(_) => {}
+                ObjectPart::CallEnd(_) => {}
             }
         }
     }

@@ -34,7 +34,7 @@ const MAX_OPEN_RESPONSES: usize = 1024;
 const MAX_PENDING_CHUNKS: usize = 64;
 
 /// Rates how certainly a file has this API family, by its first known object.
-pub(crate) fn certainty_of(head: &SourceHead, family: &'static Family) -> FormatCertainty {
+pub(crate) fn rate_certainty(head: &SourceHead, family: &'static Family) -> FormatCertainty {
     match head.family.get_or_init(|| find_family(head)) {
         Some((of, true)) if of.name == family.name => FormatCertainty::Certain,
         // Agents' sessions hold an API's responses, and are recognized by the data around them.

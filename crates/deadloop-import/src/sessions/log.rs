@@ -18,8 +18,8 @@ use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::reasons::usual;
+use deadloop_stream::fields::{Object, as_object, missing_field, wrong_type};
+use deadloop_stream::reasons::normalize;
 use deadloop_stream::wire::WireResult;
 
 /// A log format, as its TOML file describes it.
@@ -210,7 +210,7 @@ impl LogReader {
     fn read_document(&mut self, mut object: Object, out: &mut Intake) -> WireResult<bool> {
         let needed = self.log.needed.as_str();
         if !needed.is_empty() && !object.contains_key(needed) {
-            return Err(fields::missing(needed, "a record of this format"));
+            return Err(missing_field(needed, "a record of this format"));
         }
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
@@ -233,7 +233,7 @@ impl LogReader {
         self.take_metadata(&mut object)?;
         for record in paths::take_all(&mut object, list) {
             let Value::Object(mut record) = record else {
-                return Err(fields::wrong(list, &record, "an object"));
+                return Err(wrong_type(list, &record, "an object"));
             };
             match self.apply_rules(&mut record, out)? {
                 None => out.losses.add_fields(list, &record),
@@ -270,7 +270,7 @@ impl LogReader {
             self.session.model = Some(model);
         }
         if let Some(reason) = take_text(object, &log.reason)? {
-            self.session.reason = Some(usual(&reason));
+            self.session.reason = Some(normalize(&reason));
         }
         for path in log.unused.split_ascii_whitespace() {
             paths::take_at(object, path);
@@ -329,7 +329,7 @@ impl LogReader {
             Some("") => messages.push((std::mem::take(record), "[]")),
             Some(path) => match paths::take_at(record, path.trim_start_matches("[].")) {
                 Some(Value::Object(message)) => messages.push((message, path)),
-                Some(other) => return Err(fields::wrong(path, &other, "a message")),
+                Some(other) => return Err(wrong_type(path, &other, "a message")),
                 None => {}
             },
         }
@@ -337,7 +337,7 @@ impl LogReader {
             let found = paths::take_all(record, results);
             messages.push((std::mem::take(record), "[]"));
             for result in found {
-                let mut result = fields::as_object(results, result)?;
+                let mut result = as_object(results, result)?;
                 result.insert("role".to_owned(), "tool".into());
                 messages.push((result, results));
             }
@@ -400,7 +400,7 @@ impl LogReader {
         match &call.each {
             Some(list) => {
                 for element in paths::take_all(record, list) {
-                    let mut element = fields::as_object(list, element)?;
+                    let mut element = as_object(list, element)?;
                     let body = call.take_body(&mut element)?;
                     self.listed.extend(find_id(&element, &call.id));
                     self.session.run.add_action(body, t_ms);
@@ -498,7 +498,7 @@ impl CallRule {
             // The name of the only field is the name of the tool.
             Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
             None => self.name.rsplit('|').next().unwrap_or_default().to_owned(),
-            Some(other) => return Err(fields::wrong("name", &other, "a string")),
+            Some(other) => return Err(wrong_type("name", &other, "a string")),
         };
         Ok(tool_call(find_id(record, &self.id), name, arguments))
     }
@@ -518,7 +518,7 @@ fn map_reason(word: &str) -> String {
         "turn.failed" => "error".to_owned(),
         "error_max_turns" | "error_max_budget_usd" => "limit".to_owned(),
         word if word.starts_with("error") => "error".to_owned(),
-        word => usual(word),
+        word => normalize(word),
     }
 }
 
@@ -551,7 +551,7 @@ fn take_text(object: &mut Object, candidates: &[String]) -> WireResult<Option<St
             Some(Value::String(text)) if text.is_empty() => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Number(number)) => return Ok(Some(number.to_string())),
-            Some(other) => return Err(fields::wrong(path, &other, "a text")),
+            Some(other) => return Err(wrong_type(path, &other, "a text")),
         }
     }
     Ok(None)

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::reader::set_field;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// Data on a turn besides its text and calls.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Usage {
     /// Anthropic counts cached tokens separately from `input_tokens`. Here `input` includes them.
     pub(crate) fn take_from(usage: &mut Object) -> Self {
         let mut take = |names: &str| {
-            let is_count = |name: &&str| fields::get(usage, name).is_some_and(Value::is_u64);
+            let is_count = |name: &&str| usage.get_field(name).is_some_and(Value::is_u64);
             let found = names.split(' ').find(is_count)?;
             usage.remove(found)?.as_u64()
         };

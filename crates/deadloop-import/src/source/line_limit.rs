@@ -81,7 +81,7 @@ fn value_size(value: &Value) -> usize {
 
 /// Checks that the written line can be read again, since a line may hold fewer values than a document.
 fn check_readable(entry: &Entry) -> WireResult {
-    let read = Entry::of_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
+    let read = Entry::from_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
     read.map(drop)
         .map_err(|problem| WireFault::new(problem.what, problem.expected))
 }

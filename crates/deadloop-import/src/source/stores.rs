@@ -1,4 +1,4 @@
-//! [`agent_stores`]: where agents store sessions on this machine.
+//! [`list_agent_stores`]: where agents store sessions on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,10 @@ const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 /// Finds the existing session stores of agents below a home folder.
 ///
 /// `variable` returns the value of an environment variable, which may move a store.
-pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
+pub fn list_agent_stores(
+    home: &Path,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
     let mut add = |agent: &'static str, path: PathBuf| {
         if path.exists() && !found.iter().any(|other| other.path == path) {
@@ -41,14 +44,14 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
         let moved = moved.and_then(|(name, below)| Some(variable(name)?.join(below)));
         add(agent, moved.unwrap_or_else(|| home.join(below)));
     }
-    for path in crush_projects(&home.join(CRUSH_PROJECTS)) {
+    for path in find_crush_databases(&home.join(CRUSH_PROJECTS)) {
         add("Crush", path);
     }
     found
 }
 
 /// Returns the databases of Crush's projects. Empty if the list of projects does not exist.
-fn crush_projects(list: &Path) -> Vec<PathBuf> {
+fn find_crush_databases(list: &Path) -> Vec<PathBuf> {
     let text = std::fs::read(list).unwrap_or_default();
     let list: Value = serde_json::from_slice(&text).unwrap_or_default();
     let projects = list.get("projects").and_then(Value::as_array);
@@ -83,7 +86,7 @@ mod tests {
         let list_at = home.path().join(CRUSH_PROJECTS);
         std::fs::write(list_at, list.to_string()).unwrap();
         let told = |variable: &dyn Fn(&str) -> Option<PathBuf>| -> Vec<(&str, PathBuf)> {
-            let stores = agent_stores(home.path(), variable).into_iter();
+            let stores = list_agent_stores(home.path(), variable).into_iter();
             stores.map(|s| (s.agent, s.path)).collect()
         };
         let at = |below: &str| home.path().join(below);

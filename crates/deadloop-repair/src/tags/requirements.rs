@@ -1,7 +1,7 @@
 //! [`ActionRequirements`]: checks required fields and forbidden control text of actions.
 
 use crate::meaning::Action;
-use crate::registry::texts_of;
+use crate::registry::text_list;
 use deadloop_detect::Value;
 use deadloop_detect::harness::Params;
 
@@ -23,7 +23,7 @@ impl ActionRequirements {
     pub(super) fn new(params: &Params) -> Self {
         Self {
             fields: required_fields(params),
-            control: texts_of(params, "control"),
+            control: text_list(params, "control"),
         }
     }
 

@@ -11,7 +11,7 @@ use deadloop_detect::harness::Program;
 use serde_json::Value as Json;
 
 use super::process::{Halt, Process};
-use super::protocol::Ready;
+use super::protocol::ProgramInfo;
 use super::script::Script;
 use super::{StartError, lock, start_program};
 
@@ -25,7 +25,7 @@ pub struct MenderAnswer {
 /// A repairing program, with one process per thread that uses it. Dropping the value kills the processes.
 pub struct Mender {
     program: Program,
-    name: Ready,
+    name: ProgramInfo,
     idle: Mutex<Vec<Process>>,
 }
 
@@ -46,7 +46,7 @@ impl Mender {
     }
 
     /// Returns the program, and the name and version that it reported.
-    pub fn ready(&self) -> (&Program, &Ready) {
+    pub fn program_info(&self) -> (&Program, &ProgramInfo) {
         (&self.program, &self.name)
     }
 

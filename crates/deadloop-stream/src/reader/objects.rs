@@ -152,11 +152,11 @@ impl ObjectReader {
                 self.take_model_name(parsed.model.as_deref(), out);
                 let ends = parsed.ends;
                 self.run |= family.run;
-                for part in parsed.watched() {
+                for part in parsed.into_watched_parts() {
                     match part {
                         ObjectPart::Event(event) => self.take_event(family, event, out),
                         ObjectPart::Call(call) => self.take_call(call, out),
-                        ObjectPart::Over(key) => self.calls.close_call(&key, out),
+                        ObjectPart::CallEnd(key) => self.calls.close_call(&key, out),
                     }
                 }
                 if ends {
@@ -214,7 +214,7 @@ impl ObjectReader {
             }
             _ => {}
         }
-        let event = event.seen().owned();
+        let event = event.as_detector_event().owned();
         out.push_back(Arrival { event, end });
     }
 

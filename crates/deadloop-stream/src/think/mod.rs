@@ -147,7 +147,7 @@ impl ThinkSplitter {
     }
 
     /// Returns the number of input bytes that are held back.
-    pub fn held(&self) -> usize {
+    pub fn held_len(&self) -> usize {
         self.held.len()
     }
 
@@ -346,13 +346,15 @@ fn emit(side: TagSide, text: &str, out: &mut impl FnMut(TagSide, &str)) {
 pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut pieces = Vec::new();
     let mut splitter = ThinkSplitter::new(options);
-    splitter.push(text, &mut |side, piece| join(&mut pieces, side, piece));
-    splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
+    splitter.push(text, &mut |side, piece| {
+        append_piece(&mut pieces, side, piece)
+    });
+    splitter.finish(&mut |side, piece| append_piece(&mut pieces, side, piece));
     pieces
 }
 
 /// Splits an owned text. See [`split_think`]. A text on one side only, as nearly all are, is not copied.
-pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
+pub fn split_owned(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
     splitter.push(&text, &mut |side, piece| {
@@ -369,7 +371,7 @@ pub fn split_whole(text: String, options: ThinkOptions) -> Vec<(TagSide, String)
 }
 
 /// Adds a piece. If the last piece is of the same side, the text is appended to that piece.
-pub fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
+pub fn append_piece(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),
         _ => pieces.push((side, piece.to_owned())),

@@ -85,11 +85,11 @@ fn split_chunks<'a>(
     for chunk in chunks {
         splitter.push(chunk, &mut |side, piece| {
             assert!(!piece.is_empty());
-            join(&mut pieces, side, piece);
+            append_piece(&mut pieces, side, piece);
         });
-        assert!(splitter.held() <= MAX_HEADER_BYTES);
+        assert!(splitter.held_len() <= MAX_HEADER_BYTES);
     }
-    splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
+    splitter.finish(&mut |side, piece| append_piece(&mut pieces, side, piece));
     pieces
 }
 
@@ -262,7 +262,7 @@ proptest! {
     fn chunks_make_no_difference(text in text(), cuts in any::<u64>(), more in any::<u64>()) {
         for options in every_option(&Tags::default()) {
             let whole = split_think(&text, options.clone());
-            prop_assert_eq!(&split_whole(text.clone(), options.clone()), &whole);
+            prop_assert_eq!(&split_owned(text.clone(), options.clone()), &whole);
             for cuts in [u64::MAX, cuts, cuts & more] {
                 prop_assert_eq!(&split_chunks(cut(&text, cuts), &options), &whole);
             }
@@ -277,7 +277,7 @@ proptest! {
         for options in every_option(&tags) {
             let whole = split_think(&text, options.clone());
             prop_assert_eq!(sides(&whole), oracle(&text, &options), "{:?}", options);
-            prop_assert_eq!(&split_whole(text.clone(), options.clone()), &whole);
+            prop_assert_eq!(&split_owned(text.clone(), options.clone()), &whole);
             for cuts in 0..1 << chars {
                 prop_assert_eq!(&split_chunks(cut(&text, cuts), &options), &whole);
             }

@@ -106,10 +106,10 @@ fn lone_surrogate_offset(source: &str, from: usize) -> Option<usize> {
 }
 
 /// Replaces each unpaired surrogate escape in JSON with that of U+FFFD. `None` if it has none.
-pub fn whole_escapes(json: &[u8]) -> Option<String> {
+pub fn replace_lone_surrogates(json: &[u8]) -> Option<String> {
     let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
     memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
-    let json = utf8(json).ok()?;
+    let json = decode_utf8(json).ok()?;
     let mut whole = String::new();
     let mut taken = 0;
     while let Some(at) = lone_surrogate_offset(json, taken) {
@@ -121,7 +121,7 @@ pub fn whole_escapes(json: &[u8]) -> Option<String> {
 }
 
 /// Decodes a line as UTF-8.
-pub fn utf8(line: &[u8]) -> WireResult<&str> {
+pub fn decode_utf8(line: &[u8]) -> WireResult<&str> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
         WireFault::new(what, "UTF-8 text")
@@ -129,7 +129,7 @@ pub fn utf8(line: &[u8]) -> WireResult<&str> {
 }
 
 /// The parser's error message for a field that occurs twice.
-pub const TWICE: &str = "a field stands here twice, expected each field once";
+pub const REPEATED_FIELD: &str = "a field stands here twice, expected each field once";
 
 /// Returns the name of a value's type, for messages.
 pub fn kind(value: &Value) -> &'static str {

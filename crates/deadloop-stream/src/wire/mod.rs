@@ -5,7 +5,9 @@ mod fields;
 mod value;
 mod write;
 
-pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
-pub use fields::{Fields, TWICE, WireFault, WireResult, kind, utf8, whole_escapes};
+pub use events::{EVENT_TYPES, EventList, event_from_object, read as read_events};
+pub use fields::{
+    Fields, REPEATED_FIELD, WireFault, WireResult, decode_utf8, kind, replace_lone_surrogates,
+};
 pub use value::{CountedValue, ValueBudget, parse, read as value};
-pub use write::{all, optional};
+pub use write::{write_fields, write_optional};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
-use deadloop_proxy::{AlarmEffect, Proxy as Listening, ProxyNews, ProxyOptions, Upstream};
+use deadloop_proxy::{AlarmEffect, Proxy as Listening, ProxyEvent, ProxyOptions, Upstream};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
         log.write_line(format!("deadloop: {words}"));
     }
     let news_log = Arc::clone(&log);
-    let tell = move |news: ProxyNews<'_>| news_log.write_line(format_news(news));
+    let tell = move |news: ProxyEvent<'_>| news_log.write_line(format_news(news));
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards,
@@ -76,11 +76,11 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     let proxy = Listening::bind(at, options);
     let mut proxy = proxy.map_err(|e| Code::Usage.error(format!("--listen {at}: {e}")))?;
     let metrics = args.metrics.as_deref().map(|at| {
-        let scraped = proxy.metrics_at(at);
+        let scraped = proxy.serve_metrics_at(at);
         scraped.map_err(|e| Code::Usage.error(format!("--metrics {at}: {e}")))
     });
     let metrics = metrics.transpose()?;
-    let stopper = proxy.stopper()?;
+    let stopper = proxy.stop_handle()?;
     interrupt::add_handler(move || {
         stopper.stop();
         // The command ends by itself by then.
@@ -102,14 +102,14 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
 }
 
 /// Formats news of the proxy as a line of the log.
-fn format_news(news: ProxyNews<'_>) -> String {
+fn format_news(news: ProxyEvent<'_>) -> String {
     match news {
-        ProxyNews::Alarm(model, alarm, followed) => format_alarm(model, alarm, followed),
-        ProxyNews::Packed(how) => format!(
+        ProxyEvent::Alarm(model, alarm, followed) => format_alarm(model, alarm, followed),
+        ProxyEvent::Compressed(how) => format!(
             "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
             visible(&shorten(how, MAX_NAME))
         ),
-        ProxyNews::NoTls(why) => {
+        ProxyEvent::TlsFailed(why) => {
             format!(
                 "deadloop: the server cannot be reached: {}",
                 visible(&shorten(why, MAX_LINE))

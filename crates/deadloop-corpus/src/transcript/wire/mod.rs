@@ -13,8 +13,10 @@ use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 
 mod write;
 
-use deadloop_stream::wire::{CountedValue, EventList, Fields, TWICE, ValueBudget};
-pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_of, kind, utf8};
+use deadloop_stream::wire::{CountedValue, EventList, Fields, REPEATED_FIELD, ValueBudget};
+pub(crate) use deadloop_stream::wire::{
+    WireFault, WireResult, decode_utf8, event_from_object, kind,
+};
 pub(crate) use write::write_line;
 
 const FIELD_NAMES: [&str; 10] = [
@@ -150,7 +152,7 @@ impl WireTranscript {
 
 fn read_event(value: Value) -> WireResult<RecordedEvent> {
     match value {
-        Value::Object(object) => event_of(object),
+        Value::Object(object) => event_from_object(object),
         other => Err(WireFault::new(kind(&other), "an event (a JSON object)")),
     }
 }
@@ -174,7 +176,7 @@ impl<'de> Deserialize<'de> for WireTranscript {
                     }
                     let value = map.next_value_seed(CountedValue(&budget))?;
                     if !wire.set_field(name, value) {
-                        return Err(A::Error::custom(TWICE));
+                        return Err(A::Error::custom(REPEATED_FIELD));
                     }
                 }
                 Ok(wire)

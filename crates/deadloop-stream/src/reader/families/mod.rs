@@ -77,7 +77,7 @@ impl Family {
     pub fn content(&self, mut object: Map<String, Value>) -> WireResult<ObjectContent> {
         let mut parsed = ObjectContent::default();
         (self.read)(&mut object, &mut parsed)?;
-        parsed.left("", object);
+        parsed.add_rest("", object);
         Ok(parsed)
     }
 }
