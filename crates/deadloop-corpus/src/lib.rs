@@ -27,8 +27,8 @@ pub use files::{
     CorpusWriter, CsvRow, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells, RawRecord,
     RawRecords, RecordDigest, SampleDraw, SampleIds, SampleSize, Selection, Shard, UnfinishedFile,
     UnfinishedFolder, UnfinishedLock, WriteError, block_file_changes, check_writable, claim,
-    create_unfinished_folder, field, fields, find_stray_splits, is_named, none_if_missing,
-    open_file, parse_csv_rows, parse_where, read_file, read_text, sweep, text_hash, unpack_zstd,
+    create_unfinished_folder, field, fields, find_strays, if_exists, is_named, open_file,
+    parse_csv_rows, parse_where, read_file, read_text, sweep, text_hash, unpack_zstd,
 };
 pub use near::{Cluster, NearPair, Shingles, Sketch, find_clusters, find_pairs};
 pub use transcript::{

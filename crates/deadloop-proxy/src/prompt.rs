@@ -58,10 +58,7 @@ impl<'a> PromptReader<'a> {
 
     /// Returns the task and the user's texts. Counts a body that could not be read.
     pub(crate) fn into_prompt(mut self) -> PromptInfo {
-        let texts = self
-            .release_body()
-            .as_deref()
-            .map(PromptInfo::parse_user_texts);
+        let texts = self.release_body().as_deref().map(PromptInfo::user_texts);
         if self.is_too_long || texts == Some(None) {
             self.shared.metrics.add(MetricCounter::Unheard, 1);
         }

@@ -66,7 +66,7 @@ impl MarkList {
 
     /// Returns the reason why these markers cannot be used, if any. Two markers cannot be distinguished if one is a
     /// prefix of the other.
-    pub(super) fn find_conflict(marks: &[String], ignore_case: bool) -> Option<String> {
+    pub(super) fn conflict(marks: &[String], ignore_case: bool) -> Option<String> {
         let own = |mark: &String| {
             if ignore_case {
                 mark.to_ascii_lowercase()
@@ -126,19 +126,10 @@ mod tests {
 
     #[test]
     fn marks_that_cannot_be_told_apart_are_refused() {
-        assert_eq!(
-            MarkList::find_conflict(&marks(&["<a>", "<b>"]), false),
-            None
-        );
+        assert_eq!(MarkList::conflict(&marks(&["<a>", "<b>"]), false), None);
         for bad in [&["<a>", "<a>>"][..], &["<>"], &["<a>", "<A>"]] {
-            assert!(
-                MarkList::find_conflict(&marks(bad), true).is_some(),
-                "{bad:?}"
-            );
+            assert!(MarkList::conflict(&marks(bad), true).is_some(), "{bad:?}");
         }
-        assert_eq!(
-            MarkList::find_conflict(&marks(&["<a>", "<A>"]), false),
-            None
-        );
+        assert_eq!(MarkList::conflict(&marks(&["<a>", "<A>"]), false), None);
     }
 }

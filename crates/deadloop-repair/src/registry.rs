@@ -192,12 +192,12 @@ impl Repairer {
 pub(super) const HOLD_RANGE: RangeInclusive<i64> = 1..=1_000_000;
 
 /// Returns the texts of a list parameter.
-pub(super) fn text_list(params: &Params, name: &str) -> Vec<String> {
+pub(super) fn get_texts(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
 /// Returns a count parameter as a `usize`.
-pub(super) fn usize_param(params: &Params, name: &str) -> usize {
+pub(super) fn get_usize(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

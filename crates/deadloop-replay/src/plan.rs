@@ -199,7 +199,7 @@ impl Plan {
     }
 
     /// Returns the meters and programs of all settings.
-    pub(crate) fn meters_and_programs(&self) -> &PlanMeters {
+    pub(crate) fn sources(&self) -> &PlanMeters {
         &self.readings
     }
 

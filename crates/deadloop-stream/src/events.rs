@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{Body, RecordedEvent, UNTIL};
 
 impl RecordedEvent {
-    /// Returns the event in the form that detectors take.
+    /// Converts the recorded event to an event for detectors.
     pub fn as_detector_event(&self) -> DetectorEvent<'_> {
         match &self.body {
             Body::Reasoning(text) => DetectorEvent::Text(TextChannel::Reasoning, text),
@@ -61,7 +61,7 @@ impl RecordedEvent {
     }
 }
 
-/// Converts a transcript into detector events, each with the index of its recorded event.
+/// Iterates over the events of a transcript in the form that detectors take, each with the index of its recorded event.
 ///
 /// In a run without recorded turns, a turn is inserted before model output that follows a result, a user message or the
 /// beginning, with the index of that output. A transcript without calls, results and user messages is not a run.

@@ -34,10 +34,10 @@ impl PromptInfo {
     /// use deadloop_stream::PromptInfo;
     ///
     /// let body = br#"{"messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Sing."}]}"#;
-    /// assert_eq!(PromptInfo::parse_user_texts(body), Some(vec!["Sing.".to_owned()]));
-    /// assert_eq!(PromptInfo::parse_user_texts(b"name=value"), None);
+    /// assert_eq!(PromptInfo::user_texts(body), Some(vec!["Sing.".to_owned()]));
+    /// assert_eq!(PromptInfo::user_texts(b"name=value"), None);
     /// ```
-    pub fn parse_user_texts(body: &[u8]) -> Option<Vec<String>> {
+    pub fn user_texts(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
         match parse(body, MAX_VALUES).ok()? {
             Value::Object(body) => Some(Self::read_user_texts(&body)),
@@ -45,7 +45,7 @@ impl PromptInfo {
         }
     }
 
-    /// Returns the user's texts in a parsed request. See [`parse_user_texts`](Self::parse_user_texts).
+    /// Returns the user's texts in a parsed request. See [`user_texts`](Self::user_texts).
     pub fn read_user_texts(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in INPUT_FIELDS {
@@ -164,12 +164,12 @@ mod tests {
         for (name, body, expected) in cases {
             let expected = expected.iter().map(|text| (*text).to_owned()).collect();
             assert_eq!(
-                PromptInfo::parse_user_texts(body.as_bytes()),
+                PromptInfo::user_texts(body.as_bytes()),
                 Some(expected),
                 "{name}"
             );
         }
-        let long = PromptInfo::parse_user_texts(long.as_bytes()).unwrap();
+        let long = PromptInfo::user_texts(long.as_bytes()).unwrap();
         assert_eq!(long[0].len(), 100_000);
     }
 
@@ -180,8 +180,8 @@ mod tests {
         let cut = r#"{"messages":[{"role":"user","content":"one"#;
         let deep = "[".repeat(100_000);
         for body in ["", "[]", "\"text\"", "name=value", cut, &many, &deep] {
-            assert_eq!(PromptInfo::parse_user_texts(body.as_bytes()), None);
+            assert_eq!(PromptInfo::user_texts(body.as_bytes()), None);
         }
-        assert_eq!(PromptInfo::parse_user_texts(b"{\"input\":\"\xff\"}"), None);
+        assert_eq!(PromptInfo::user_texts(b"{\"input\":\"\xff\"}"), None);
     }
 }

@@ -24,12 +24,12 @@ pub struct SilenceTimer {
     is_idle: bool,
     /// The number of calls without a result since the model's last output. A tool runs while it is above 0.
     running_calls: u64,
-    /// Whether arguments have come as text, but not yet their call.
+    /// Whether arguments have arrived as text, but their call has not.
     writing: bool,
 }
 
 impl SilenceTimer {
-    /// Returns the silences to report at `now`, if nothing has come: their lengths in milliseconds, in rising order.
+    /// Returns the silences to report at `now` if no event has arrived, as lengths in milliseconds in ascending order.
     pub fn report_silences(&mut self, now: u64) -> Vec<u64> {
         if self.is_idle {
             Vec::new()

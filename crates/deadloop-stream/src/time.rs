@@ -24,12 +24,13 @@ pub struct EventClock {
 }
 
 impl EventClock {
-    /// Returns the milliseconds from the first recorded time to this one. See [`parse_millis`] for the accepted values.
+    /// Returns the milliseconds between the first recorded time and this one. [`parse_millis`] describes the accepted
+    /// values.
     pub fn at(&mut self, recorded: Option<&Value>) -> Option<f64> {
         self.since(recorded.and_then(parse_millis))
     }
 
-    /// Returns the milliseconds from the first stamp passed in to this one. 0 for an earlier stamp.
+    /// Returns the milliseconds between the first time stamp and this one, or 0 if this one is earlier.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;
         let start = *self.start.get_or_insert(stamp);

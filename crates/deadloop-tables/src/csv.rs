@@ -106,16 +106,12 @@ pub fn read_csv(from: impl Read, types: &[ColumnDoc]) -> Result<DataFrame, csv::
     DataFrame::new(rows.len(), columns).map_err(|e| std::io::Error::other(e.to_string()).into())
 }
 
-fn read_column<'a>(
-    name: &str,
-    cell_type: Type,
-    cells: impl Iterator<Item = Option<&'a str>>,
-) -> Column {
+fn read_column<'a>(name: &str, kind: Type, cells: impl Iterator<Item = Option<&'a str>>) -> Column {
     let float = |cell: &str| match cell {
         "never" => Some(f64::INFINITY),
         text => text.parse::<f64>().ok(),
     };
-    match cell_type {
+    match kind {
         Type::Text => Text::column(
             name,
             &mut cells.map(|cell| Text::from(cell.map(remove_escape))),

@@ -15,9 +15,9 @@ use crate::files::BOM;
 pub struct CsvRow {
     /// Number of the first line of the row, from 1.
     pub line: u64,
-    /// Cells of the row. In an invalid row, those that can be read.
+    /// Cells of the row. An invalid row has only the cells that can be read.
     pub cells: StringRecord,
-    /// Problem of an invalid row: what is wrong, and what was expected.
+    /// Problem of an invalid row, as a description of the fault and of what was expected.
     pub bad: Option<(Cow<'static, str>, &'static str)>,
 }
 
@@ -33,10 +33,10 @@ pub fn parse_csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     })
 }
 
-/// Returns the first row of a text that may continue, and the number of bytes up to its end.
+/// Parses the first row of a text that may continue. Returns the number of bytes up to the end of the row, and the row.
 ///
-/// The bytes include empty lines before the row. `line` is the number of the first line. `None` if there are only empty
-/// lines.
+/// The bytes include empty lines before the row. `line` is the number of the text's first line. Returns `None` if the
+/// text has only empty lines.
 pub fn parse_first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     let (mut from, mut line) = (0, line);
     while from < text.len() {
@@ -215,9 +215,8 @@ mod tests {
             .has_headers(false)
             .from_reader(text.as_bytes());
         let theirs: Vec<_> = reader.records().map(|row| row.unwrap()).collect();
-        let ours: Vec<_> = parse_csv_rows(text.as_bytes())
-            .map(|row| row.cells)
-            .collect();
+        let ours = parse_csv_rows(text.as_bytes());
+        let ours: Vec<_> = ours.map(|row| row.cells).collect();
         assert_eq!(ours.len(), theirs.len());
         for (ours, theirs) in ours.iter().zip(&theirs) {
             assert!(ours.iter().eq(theirs.iter()));

@@ -24,9 +24,10 @@ const FILE_EXTENSIONS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
 /// Compression effort of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For a file that is kept. The file is a tenth smaller, at several times the cost.
+    /// High compression, for files that are stored. They are a tenth smaller than with `Quick`, at several times the
+    /// cost.
     Kept,
-    /// For a file while the user waits.
+    /// Fast compression, for files that are written while the user waits.
     Quick,
 }
 
@@ -84,7 +85,7 @@ impl<R: BufRead> Iterator for JsonlRecords<R> {
     }
 }
 
-/// The zstd level of files that are kept.
+/// The zstd level of stored files.
 ///
 /// Files are a little smaller than at the default level, and compression is still faster than most disks. The highest
 /// levels would save another third, but take fifty times as long.
@@ -126,7 +127,7 @@ pub(crate) struct LineSink {
     line: Vec<u8>,
 }
 
-/// Compression of the lines.
+/// Compressor of the lines, by the extension of the file.
 enum LineCompressor {
     Plain(BufWriter<NamedTempFile>),
     Gzip(GzEncoder<BufWriter<NamedTempFile>>),

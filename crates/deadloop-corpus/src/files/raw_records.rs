@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::files::jsonl::{self, FileRecords};
 use crate::files::{RecordDigest, think_options};
-use crate::transcript::wire::{WireFault, WireResult, WireTranscript, decode_utf8};
+use crate::transcript::wire::{WireFault, WireResult, WireTranscript, read_utf8};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
 /// An undecoded line with its place.
@@ -43,7 +43,7 @@ impl RawRecord {
     }
 
     pub(crate) fn decode(&self) -> WireResult<WireTranscript> {
-        let text = decode_utf8(&self.line)?;
+        let text = read_utf8(&self.line)?;
         serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
     }
 

@@ -57,7 +57,7 @@ impl UnfinishedFolder {
         self.folder.path()
     }
 
-    /// Keeps the folder, which no longer counts as unfinished.
+    /// Finishes the folder, so that it is not removed. Returns its path.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -150,7 +150,8 @@ fn create_unfinished<T>(
     make(&builder)
 }
 
-/// Removes the unfinished files and folders of processes that have ended. If `own`, also those of this process.
+/// Removes the unfinished files and folders of processes that have ended from a folder. If `own` is set, those of this
+/// process are removed too.
 ///
 /// A process has ended if its file is no longer locked, since the system releases the locks of every ended process.
 /// Only on Unix can an open file be locked and removed. Files that cannot be removed are ignored.

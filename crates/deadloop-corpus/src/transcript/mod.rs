@@ -40,7 +40,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Returns the model and the task. The task is `meta.task` if that is a string.
+    /// Returns the name of the model and the name of the task. The task is `meta.task` if that is a string.
     pub fn work(&self) -> ModelTask<'_> {
         ModelTask {
             model: &self.model,
@@ -127,7 +127,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Parses a transcript from one line of JSON. Also returns the digest from which the hash of a corpus is computed.
+    /// Parses a transcript from a line of JSON. Also returns the digest of the line, from which the hash of a corpus is
+    /// computed.
     ///
     /// `card` determines how `text` is split at `<think>` tags. The `split` of the entry is `None`.
     ///

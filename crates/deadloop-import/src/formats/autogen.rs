@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry};
+use crate::reader::{Output, known_entry};
 use crate::sessions::conversation::take_call;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::spans::to_text;
@@ -45,7 +45,7 @@ impl RunReader for AutoGen {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    fn add_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         if let Some(history) = object.take_list("chat_history")? {
             for message in history {
                 let message = as_object("chat_history[]", message)?;
@@ -67,16 +67,16 @@ impl RunReader for AutoGen {
 }
 
 impl AutoGen {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
         let kind = message
             .take_string("type")?
             .ok_or_else(|| missing_field("type", "a message of AgentChat"))?;
         let source = message.take_string("source")?.unwrap_or_default();
-        let stamp = message.take_value("created_at");
+        let stamp = message.take("created_at");
         let t_ms = self.session.clock.at(stamp.as_ref());
         let usage = message.take_object("models_usage")?;
         let usage = Usage::take_from(&mut usage.unwrap_or_default());
-        let content = message.take_value("content");
+        let content = message.take("content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.add_results(content, t_ms)?,
             // The message repeats the results as text.
@@ -136,8 +136,8 @@ impl AutoGen {
         for result in as_list(content)? {
             let mut result = as_object("content[]", result)?;
             let id = result.take_label("call_id");
-            let content = to_text(result.take_value("content"));
-            let error = result.take_value("is_error");
+            let content = to_text(result.take("content"));
+            let error = result.take("is_error");
             let error = error.and_then(|error| error.as_bool());
             self.session.run.push(tool_result(id, content, error), t_ms);
         }
@@ -145,13 +145,13 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first message is the task, whatever its sender.
-    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
+    fn add_old_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
         let name = message.take_string("name")?;
         for result in message.take_list("tool_responses")?.unwrap_or_default() {
             let result = as_object("tool_responses[]", result)?;
             self.add_api_message(result, out)?;
             // The content is all results, joined.
-            message.take_value("content");
+            message.take("content");
         }
         let first = self.session.run.events.is_empty();
         let role = match message.get("role").and_then(Value::as_str) {
@@ -171,7 +171,7 @@ impl AutoGen {
         self.add_api_message(message, out)
     }
 
-    fn add_api_message(&mut self, message: Object, out: &mut Intake) -> WireResult {
+    fn add_api_message(&mut self, message: Object, out: &mut Output) -> WireResult {
         let run = &mut self.session.run;
         run.add_message(message, "chat_history[]", None, out)
     }

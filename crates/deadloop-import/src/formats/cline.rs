@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, head_entry};
+use crate::reader::{Output, head_entry};
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::source::head::SourceHead;
 use deadloop_stream::fields::{Object, ReadFields, as_object};
@@ -56,7 +56,7 @@ impl RunReader for Cline {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    fn add_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         let sdk = has_messages(object);
         let messages = if sdk {
             object.take_list("messages")?.unwrap_or_default()
@@ -71,14 +71,14 @@ impl RunReader for Cline {
             }
             self.add_message(message, out)?;
         }
-        object.take_value("version");
+        object.take("version");
         Ok(())
     }
 }
 
 impl Cline {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
-        let stamp = message.take_value("ts");
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
+        let stamp = message.take("ts");
         if let Some(mut info) = message.take_object("modelInfo")? {
             self.session.model = info.take_string("modelId")?;
             out.losses.add_fields("modelInfo", &info);

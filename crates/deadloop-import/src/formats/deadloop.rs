@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::table::has_data_set_column;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader};
+use crate::reader::{ForeignFormat, FormatReader, Output, RecordReader};
 use crate::responses::streams::{ResponseStreams, rate_certainty};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{RecordContent, SourceRecord};
@@ -49,7 +49,7 @@ fn is_transcript(object: &Object) -> bool {
 struct DeadloopReader(ResponseStreams);
 
 impl RecordReader for DeadloopReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             return self.0.take_record(record, out);
         }
@@ -72,7 +72,7 @@ impl RecordReader for DeadloopReader {
         self.0.record_gap();
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         self.0.finish(out);
     }
 }

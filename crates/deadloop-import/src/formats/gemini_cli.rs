@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
@@ -40,7 +40,7 @@ struct GeminiCli {
 }
 
 impl RecordReader for GeminiCli {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         self.read_record(&mut object, out)?;
         out.losses.add_fields("", &object);
@@ -48,7 +48,7 @@ impl RecordReader for GeminiCli {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         let Some(place) = self.place.take() else {
             return;
         };
@@ -71,8 +71,8 @@ impl RecordReader for GeminiCli {
 }
 
 impl GeminiCli {
-    /// Reads a document, a line or a list element.
-    fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    /// Reads a record of a chat: a document, a line or a list element.
+    fn read_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         // The output of the model is kept, even if the user rewound to an earlier point.
         if object.take_string("$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
@@ -105,7 +105,7 @@ impl GeminiCli {
         self.add_message(message)
     }
 
-    fn read_session(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    fn read_session(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         let session = object.take_string("sessionId")?;
         self.session = session.or(self.session.take());
         let messages = object.take_list("messages")?.unwrap_or_default();
@@ -141,7 +141,7 @@ impl GeminiCli {
         Ok(())
     }
 
-    fn add_content(&mut self, mut content: Object, path: &str, out: &mut Intake) -> WireResult {
+    fn add_content(&mut self, mut content: Object, path: &str, out: &mut Output) -> WireResult {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain(|part| {
@@ -196,7 +196,8 @@ fn check_types(message: &Object) -> WireResult {
     }
 }
 
-/// Reads thoughts. `tokens` is the count of all thoughts, used only if there is a single one.
+/// Converts thoughts to reasoning events. `tokens` is the token count of all thoughts, which is used only if there is a
+/// single thought.
 fn read_thoughts(
     thoughts: &[Value],
     tokens: Option<u64>,
@@ -223,17 +224,17 @@ fn add_user_message(run: &mut Conversation, content: String, t_ms: Option<f64>) 
     }
 }
 
-/// Adds a message of a session to the run. Returns the model if the message names it.
+/// Adds a message of a session to the run. Returns the name of the model that the message names, if any.
 fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> Option<String> {
-    let stamp = message.take_value("timestamp");
+    let stamp = message.take("timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    let content = join_texts(message.take_value("content").unwrap_or_default());
-    let kind = message.take_value("type");
+    let content = join_texts(message.take("content").unwrap_or_default());
+    let kind = message.take("type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
@@ -263,7 +264,7 @@ fn add_message(
         let t_ms = clock.at(call.get("timestamp"));
         events.extend(read_call(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
-    let model = message.take_value("model");
+    let model = message.take("model");
     let model = model.and_then(|model| Some(model.as_str()?.to_owned()));
     if !events.is_empty() {
         run.begin_turn(TurnData {

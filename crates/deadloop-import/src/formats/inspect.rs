@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, head_entry, set_field};
+use crate::reader::{Output, RecordReader, head_entry, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::log::meets_all;
 use crate::source::records::SourceRecord;
@@ -31,7 +31,7 @@ fn is_sample(member: &str) -> bool {
     member.starts_with("samples/")
 }
 
-/// A reader with the data on all samples, from the header of a log.
+/// A reader of the samples of a log, with the data on all samples from the log's header.
 #[derive(Default)]
 struct Inspect {
     model: String,
@@ -39,7 +39,7 @@ struct Inspect {
 }
 
 impl RecordReader for Inspect {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -56,7 +56,7 @@ impl RecordReader for Inspect {
         let header = object.take_object("eval")?;
         let mut header = header.ok_or_else(|| missing_field("eval", "an evaluation log"))?;
         self.model = header.take_string("model")?.unwrap_or_default();
-        self.task = header.take_value("task");
+        self.task = header.take("task");
         let samples = object.take_list("samples")?.unwrap_or_default();
         let mut found = Vec::new();
         for sample in samples {
@@ -76,10 +76,10 @@ impl Inspect {
         &self,
         sample: &mut Object,
         place: Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Entry> {
         let attachments = sample.take_object("attachments")?.unwrap_or_default();
-        let id = match sample.take_value("id") {
+        let id = match sample.take("id") {
             Some(Value::String(id)) => id,
             Some(other) => other.to_string(),
             None => return Err(missing_field("id", "the id of a sample")),
@@ -104,17 +104,17 @@ impl Inspect {
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
         set_field(meta, "task", self.task.clone());
-        set_field(meta, "scores", read_scores(sample.take_value("scores")));
-        set_field(meta, "usage", output.take_value("usage"));
-        set_field(meta, "seconds", output.take_value("time"));
+        set_field(meta, "scores", read_scores(sample.take("scores")));
+        set_field(meta, "usage", output.take("usage"));
+        set_field(meta, "seconds", output.take("time"));
         for repeated in ["input", "target", "events", "store"] {
-            if sample.take_value(repeated).is_some() {
+            if sample.take(repeated).is_some() {
                 out.losses.add(repeated);
             }
         }
         // These fields repeat the last message.
-        output.take_value("choices");
-        output.take_value("completion");
+        output.take("choices");
+        output.take("completion");
         out.losses.add_fields("output", &output);
         Ok(sampled)
     }
@@ -125,7 +125,7 @@ impl Inspect {
 fn read_conversation(
     sample: &mut Object,
     attachments: &Object,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<(Conversation, Option<Value>)> {
     let mut replies = take_replies(sample);
     let mut clock = EventClock::default();
@@ -153,7 +153,7 @@ fn read_conversation(
     Ok((conversation, last))
 }
 
-/// Takes the events of the model's replies, by message id.
+/// Removes the events of the model's replies from a sample, and returns them by message id.
 fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
     let events = paths::take_all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
@@ -189,7 +189,7 @@ fn insert_attachments(value: &mut Value, attachments: &Map<String, Value>) {
 
 /// Returns whether a model message was an example in the input.
 fn is_example(message: &mut Object) -> bool {
-    let source = message.take_value("source");
+    let source = message.take("source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
@@ -208,9 +208,9 @@ fn rename_error(message: &mut Object) {
     }
 }
 
-/// Returns why a sample ended: an error, a limit, or the finish reason of the model.
+/// Returns the reason why a sample ended: an error, a limit, or the finish reason of the model.
 fn finish_reason(sample: &mut Object, output: &mut Object) -> WireResult<Option<String>> {
-    if sample.take_value("error").is_some() {
+    if sample.take("error").is_some() {
         return Ok(Some("error".to_owned()));
     }
     if let Some(mut limit) = sample.take_object("limit")? {

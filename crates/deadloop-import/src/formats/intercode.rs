@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field, set_field};
+use crate::reader::{Output, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::spans::to_text;
 use crate::sessions::turn::TurnData;
@@ -26,7 +26,7 @@ fn is_intercode(object: &Object) -> bool {
     is_run(object) || runs.any(is_run)
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_results(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, object) = record.into_place_and_object()?;
     let several: Vec<(String, Value)> = if is_run(&object) {
         vec![(String::new(), Value::Object(object))]
@@ -42,14 +42,14 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
     Ok(())
 }
 
-fn read_run(mut run: Object, number: String, place: &Place, out: &mut Intake) -> WireResult<Entry> {
+fn read_run(mut run: Object, number: String, place: &Place, out: &mut Output) -> WireResult<Entry> {
     let history = run.take_object("turn_history")?;
     let mut history = history.ok_or_else(|| missing_field("turn_history", "a run of InterCode"))?;
     let environment = run.take_string("environment")?.unwrap_or_default();
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.add_user(to_text(run.take_value("query")), None);
+    events.add_user(to_text(run.take("query")), None);
     let count = add_turns(&mut history, tool, &mut events)?;
     let mut summary = run.take_object("summary")?.unwrap_or_default();
     let most = summary.take_count("turns_max")?;

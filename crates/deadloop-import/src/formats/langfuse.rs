@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
@@ -33,7 +33,7 @@ struct Langfuse {
 }
 
 impl RecordReader for Langfuse {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         let Some(all) = object.take_list("observations")? else {
             return self.add_observation(object, &place, None, out);
@@ -46,12 +46,12 @@ impl RecordReader for Langfuse {
             let object = as_object("observations[]", object)?;
             self.add_observation(object, &place, Some(&trace), out)?;
         }
-        self.traces.trace_mut(&trace, &place).name = object.take_value("name");
+        self.traces.trace_mut(&trace, &place).name = object.take("name");
         out.losses.add_fields("", &object);
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
@@ -62,7 +62,7 @@ impl Langfuse {
         mut object: Object,
         place: &Place,
         trace: Option<&str>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let own = object.take_label("traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
@@ -79,22 +79,19 @@ fn read_span(object: &mut Object) -> WireResult<TraceSpan> {
     let kind = object
         .take_string("type")?
         .ok_or_else(|| missing_field("type", "an observation of Langfuse"))?;
-    let level = object.take_value("level");
+    let level = object.take("level");
     let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-    let usage = ["usageDetails", "usage"].map(|name| object.take_value(name));
+    let usage = ["usageDetails", "usage"].map(|name| object.take(name));
     let usage = usage.into_iter().flatten().next();
     let mut span = TraceSpan {
         name: object.take_string("name")?.unwrap_or_default(),
-        began: object
-            .take_value("startTime")
-            .as_ref()
-            .and_then(parse_millis),
+        began: object.take("startTime").as_ref().and_then(parse_millis),
         order: object.take_label("id").unwrap_or_default(),
         model: object.take_string("model")?,
         ..TraceSpan::default()
     };
-    let (input, output) = (object.take_value("input"), object.take_value("output"));
-    let status = object.take_value("statusMessage");
+    let (input, output) = (object.take("input"), object.take("output"));
+    let status = object.take("statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;

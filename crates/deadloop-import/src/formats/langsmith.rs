@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
@@ -28,7 +28,7 @@ struct LangSmith {
 }
 
 impl RecordReader for LangSmith {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         // Without recursion, deep nesting cannot overflow the stack.
         let mut open = vec![object];
@@ -42,26 +42,26 @@ impl RecordReader for LangSmith {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
 impl LangSmith {
-    fn add_run(&mut self, mut run: Object, place: &Place, out: &mut Intake) -> WireResult {
+    fn add_run(&mut self, mut run: Object, place: &Place, out: &mut Output) -> WireResult {
         let id = run.take_label("id").unwrap_or_default();
         let trace = run.take_label("trace_id").unwrap_or_else(|| id.clone());
-        let parent = run.take_value("parent_run_id");
+        let parent = run.take("parent_run_id");
         let kind = run
             .take_string("run_type")?
             .ok_or_else(|| missing_field("run_type", "a run of LangSmith"))?;
         let name = run.take_string("name")?.unwrap_or_default();
-        let inputs = run.take_value("inputs");
-        let outputs = run.take_value("outputs");
-        let failed = run.take_value("error");
+        let inputs = run.take("inputs");
+        let outputs = run.take("outputs");
+        let failed = run.take("error");
         let mut span = TraceSpan {
             name: name.clone(),
-            began: run.take_value("start_time").as_ref().and_then(parse_millis),
+            began: run.take("start_time").as_ref().and_then(parse_millis),
             order: run.take_label("dotted_order").unwrap_or_else(|| id.clone()),
             ..TraceSpan::default()
         };
@@ -185,7 +185,7 @@ fn fill_tool_span(
     let (content, status) = match message {
         Some(mut message) => {
             span.call = message.take_label("tool_call_id");
-            let status = message.take_value("status");
+            let status = message.take("status");
             (to_text(message.remove("content")), status)
         }
         None => (to_text(output), None),

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry, move_field};
+use crate::reader::{Output, RecordReader, known_entry, move_field};
 use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
@@ -35,7 +35,7 @@ struct OpenCode {
 }
 
 impl RecordReader for OpenCode {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         if let Some(id) = object.get("session").cloned() {
             return self.add_row(id, object, place, out);
@@ -53,7 +53,7 @@ impl RecordReader for OpenCode {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         if let Some(record) = self.open.take() {
             record.emit_session(out);
         }
@@ -67,7 +67,7 @@ impl OpenCode {
         id: Value,
         mut row: Object,
         place: Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let open = self.open.as_ref();
         if open.is_none_or(|record| record.info.get("id") != Some(&id)) {
@@ -96,7 +96,7 @@ struct SessionRecord {
 
 impl SessionRecord {
     /// Emits the session.
-    fn emit_session(mut self, out: &mut Intake) {
+    fn emit_session(mut self, out: &mut Output) {
         self.session.id = self.info.take_label("id");
         self.info.rename_fields(&[("directory", "cwd")]);
         for name in ["title", "version", "cwd"] {
@@ -106,7 +106,7 @@ impl SessionRecord {
         self.session.emit_single(out);
     }
 
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
         let mut info = message.take_object("info")?.unwrap_or_default();
         let role = info
             .take_string("role")?
@@ -128,7 +128,7 @@ impl SessionRecord {
                 let part = as_object("parts[]", part)?;
                 self.add_part(part, (agent.as_deref(), t_ms), out)?;
             }
-            self.session.reason = match info.take_value("error") {
+            self.session.reason = match info.take("error") {
                 Some(error) if error["name"] == "MessageAbortedError" => Some("aborted".to_owned()),
                 Some(_) => Some("error".to_owned()),
                 None => info.take_string("finish")?,
@@ -146,11 +146,11 @@ impl SessionRecord {
         &mut self,
         parts: Vec<Value>,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         for part in parts {
             let mut part = as_object("parts[]", part)?;
-            let made = part.take_value("synthetic") == Some(Value::Bool(true));
+            let made = part.take("synthetic") == Some(Value::Bool(true));
             match part.take_string("text")? {
                 Some(text) if made => self.session.run.add_system(&text, t_ms),
                 Some(text) => self.session.run.add_user(text, t_ms),
@@ -167,7 +167,7 @@ impl SessionRecord {
         &mut self,
         mut part: Object,
         (agent, t_ms): (Option<&str>, Option<f64>),
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let time = part.take_object("time")?.unwrap_or_default();
         let own = self.session.clock.at(time.get("start")).or(t_ms);
@@ -211,14 +211,14 @@ impl SessionRecord {
         let mut at = |name: &str| self.session.clock.at(time.get(name)).or(t_ms);
         let (began, ended) = (at("start"), at("end"));
         let name = name.ok_or_else(|| missing_field("tool", "the name of a tool"))?;
-        let arguments = state.take_value("input").unwrap_or_default();
+        let arguments = state.take("input").unwrap_or_default();
         self.session
             .run
             .add_action(tool_call(id.clone(), name, arguments), began);
         let status = state.take_string("status")?.unwrap_or_default();
         let (content, error) = match status.as_str() {
-            "completed" => (state.take_value("output"), false),
-            "error" => (state.take_value("error"), true),
+            "completed" => (state.take("output"), false),
+            "error" => (state.take("error"), true),
             // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };

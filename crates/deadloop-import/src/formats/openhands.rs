@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use crate::reader::{ForeignFormat, FormatReader, Intake};
+use crate::reader::{ForeignFormat, FormatReader, Output};
 use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::turn::{TurnData, Usage};
@@ -48,10 +48,10 @@ impl RunReader for OpenHands {
         &mut self.session
     }
 
-    fn add_record(&mut self, event: &mut Object, out: &mut Intake) -> WireResult {
-        let stamp = event.take_value("timestamp");
+    fn add_record(&mut self, event: &mut Object, out: &mut Output) -> WireResult {
+        let stamp = event.take("timestamp");
         let source = event.take_string("source")?.unwrap_or_default();
-        event.take_value("id");
+        event.take("id");
         let t_ms = self.session.clock.at(stamp.as_ref());
         let mut turn = TurnData::starting_at(t_ms);
         let bodies = match event.take_string("kind")? {
@@ -76,7 +76,7 @@ impl OpenHands {
         source: &str,
         turn: &mut TurnData,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
         let mut call = event.take_object("tool_call_metadata")?.unwrap_or_default();
         let mut response = call.take_object("model_response")?.unwrap_or_default();
@@ -115,14 +115,14 @@ impl OpenHands {
         &mut self,
         id: Option<String>,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Option<Body>> {
         let observation = event.take_string("observation")?;
         let observation =
             observation.ok_or_else(|| missing_field("action", "`action` or `observation`"))?;
-        let content = event.take_value("content");
+        let content = event.take("content");
         let mut extras = event.take_object("extras")?.unwrap_or_default();
-        let success = event.take_value("success");
+        let success = event.take("success");
         let body = match observation.as_str() {
             "agent_state_changed" => {
                 let state = extras.take_string("agent_state")?;
@@ -162,7 +162,7 @@ impl OpenHands {
         id: Option<String>,
         mut args: Object,
         bodies: &mut Vec<Body>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let thought = args.take_string("thought")?.filter(|text| !text.is_empty());
         let name = function.unwrap_or_else(|| action.to_owned());
@@ -193,7 +193,7 @@ impl OpenHands {
     }
 
     /// Takes the model and the token counts out of the response.
-    fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> WireResult<Usage> {
+    fn take_usage(&mut self, response: &mut Object, out: &mut Output) -> WireResult<Usage> {
         if let Some(model) = response.take_string("model")? {
             self.session.model = Some(model);
         }
@@ -202,7 +202,7 @@ impl OpenHands {
         let path = "[].tool_call_metadata.model_response";
         out.losses.add_fields(&format!("{path}.usage"), &usage);
         // The action has the same text.
-        response.take_value("choices");
+        response.take("choices");
         out.losses.add_fields(path, response);
         Ok(used)
     }
@@ -214,7 +214,7 @@ impl OpenHands {
         source: &str,
         turn: &mut TurnData,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
         turn.response = event.take_string("llm_response_id")?;
         let id = event.take_string("tool_call_id")?;
@@ -228,7 +228,7 @@ impl OpenHands {
             }
             "MessageEvent" => return self.read_sdk_message(source, turn.t_ms, event, out),
             "SystemPromptEvent" => {
-                let prompt = match event.take_value("system_prompt") {
+                let prompt = match event.take("system_prompt") {
                     Some(Value::Object(mut block)) => block.remove("text"),
                     other => other,
                 };
@@ -250,11 +250,11 @@ impl OpenHands {
         source: &str,
         t_ms: Option<f64>,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
         let mut message = event.take_object("llm_message")?.unwrap_or_default();
-        let text = join_texts(message.take_value("content"), out);
-        message.take_value("role");
+        let text = join_texts(message.take("content"), out);
+        message.take("role");
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(take_thinking(&mut message)?);
@@ -272,17 +272,17 @@ fn read_sdk_action(
     event: &mut Object,
     id: Option<String>,
     name: String,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Vec<Body>> {
     let mut bodies = Vec::from_iter(take_thinking(event)?);
-    let thought = join_texts(event.take_value("thought"), out);
+    let thought = join_texts(event.take("thought"), out);
     bodies.extend(out.split_thinking(thought));
     let mut call = event.take_object("tool_call")?.unwrap_or_default();
-    let arguments = call.take_value("arguments").map(null_if_empty);
+    let arguments = call.take("arguments").map(null_if_empty);
     call.remove_fields("id name");
     out.losses.add_fields("[].tool_call", &call);
     // Parsed arguments of the same call.
-    let action = event.take_value("action");
+    let action = event.take("action");
     let arguments = arguments.or(action).unwrap_or_default();
     bodies.push(tool_call(id, name, arguments));
     Ok(bodies)
@@ -294,7 +294,7 @@ fn take_exit_code(extras: &mut Object) -> Option<i64> {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
         metadata.remove("exit_code")
     };
-    let code = extras.take_value("exit_code").or_else(|| inner(extras));
+    let code = extras.take("exit_code").or_else(|| inner(extras));
     code?.as_i64()
 }
 
@@ -302,13 +302,13 @@ fn take_exit_code(extras: &mut Object) -> Option<i64> {
 fn read_sdk_observation(
     event: &mut Object,
     id: Option<String>,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Body> {
     let mut observation = event.take_object("observation")?.unwrap_or_default();
-    let flag = observation.take_value("is_error");
+    let flag = observation.take("is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
     let mut names = ["content", "output"].into_iter();
-    let content = names.find_map(|name| observation.take_value(name));
+    let content = names.find_map(|name| observation.take(name));
     let content = join_texts(content, out);
     out.losses.add_fields("[].observation", &observation);
     Ok(tool_result(id, content, error))
@@ -335,7 +335,7 @@ fn response_reasoning(response: &Object) -> Option<Body> {
 }
 
 /// Returns a text, or the joined texts of blocks. Other blocks count as losses.
-fn join_texts(content: Option<Value>, out: &mut Intake) -> String {
+fn join_texts(content: Option<Value>, out: &mut Output) -> String {
     match content {
         None => String::new(),
         Some(Value::String(text)) => text,

@@ -17,7 +17,7 @@ use super::columns::{COMMON_COLUMNS, Columns};
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry, set_field};
+use crate::reader::{ForeignFormat, FormatReader, Output, RecordReader, new_entry, set_field};
 use crate::responses::envelope;
 use crate::sessions::conversation::{Conversation, null_if_empty, prompt_group};
 use crate::sessions::run_session::arguments_form;
@@ -195,7 +195,7 @@ impl TableReader {
     }
 
     /// Reads the rows of a record: the elements of its list, or the record itself.
-    fn read_rows(&mut self, mut object: Object, place: &Place, out: &mut Intake) -> WireResult {
+    fn read_rows(&mut self, mut object: Object, place: &Place, out: &mut Output) -> WireResult {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
             let list = paths::get_at(&object, list.trim_end_matches("[]"));
@@ -218,7 +218,7 @@ impl TableReader {
         object: Object,
         model: Option<Value>,
         place: &Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         if let Some(role) = other_role(&object) {
             let what = format!("[] (of the {role})");
@@ -263,7 +263,7 @@ struct TableRow<'a> {
     /// Unused columns.
     object: Object,
     transcript: Transcript,
-    out: &'a mut Intake,
+    out: &'a mut Output,
 }
 
 impl TableRow<'_> {
@@ -284,7 +284,8 @@ impl TableRow<'_> {
         Ok(())
     }
 
-    /// Takes the value of an option, from the requested column or a column with one of these names.
+    /// Removes the value of an option's column from the row and returns it. The column is the requested one, or one
+    /// with these names.
     fn take_value(&mut self, option: RunOption, names: &[String]) -> Option<Value> {
         if self.requested.column_of(option).is_some() {
             return self.requested_values.remove(&option);
@@ -523,12 +524,12 @@ fn reject_api_json(text: &str) -> WireResult {
 }
 
 impl RecordReader for TableReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         self.read_rows(object, &place, out)
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         let Some(first) = self.first.take() else {
             return;
         };
@@ -553,8 +554,9 @@ impl RecordReader for TableReader {
     }
 }
 
-/// Reads the answers of several turns. An answer that is not text is a tool call: the name and the arguments.
-fn read_turn_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
+/// Converts the answers of several turns to events. An answer that is not text is a tool call with a name and
+/// arguments.
+fn read_turn_answers(answers: Vec<Value>, out: &mut Output) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();
@@ -585,8 +587,8 @@ fn read_turn_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent
     events
 }
 
-/// Takes the prompt, from which the group of the transcript is computed.
-fn take_prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
+/// Removes the prompt from a row and returns it. The group of the transcript is computed from the prompt.
+fn take_prompt(names: &[String], object: &mut Object, out: &mut Output) -> Option<Value> {
     let mut requested = Vec::new();
     for name in names {
         if find_column(object, name).is_some_and(|(_, value)| value.is_string())

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field, set_field};
+use crate::reader::{Output, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
@@ -20,7 +20,7 @@ fn is_tau2(object: &Object) -> bool {
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_results(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let info = object.take_object("info")?.unwrap_or_default();
     let runs = object.require_list("simulations", "a list of runs")?;
@@ -34,7 +34,7 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
         found.push(read_simulation(run, &info, &place, out)?);
     }
     // Tasks with their correct answers.
-    if object.take_value("tasks").is_some() {
+    if object.take("tasks").is_some() {
         out.losses.add("tasks");
     }
     out.losses.add_fields("", &object);
@@ -46,7 +46,7 @@ fn read_simulation(
     mut run: Object,
     info: &Object,
     place: &Place,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Entry> {
     let task = run.take_label("task_id");
     let own = run.take_label("id");
@@ -98,12 +98,12 @@ fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult {
-    let stamp = message.take_value("timestamp");
+    let stamp = message.take("timestamp");
     let t_ms = clock.at(stamp.as_ref());
     message.remove_fields("turn_idx cost");
-    if message.take_value("raw_data").is_some() {
+    if message.take("raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }
     let role = message.get_str("role");
@@ -115,13 +115,13 @@ fn add_message(
         }
         "tool" => {
             message.rename_fields(&[("id", "tool_call_id"), ("error", "is_error")]);
-            message.take_value("requestor");
+            message.take("requestor");
         }
         "user" => {
             for _ in message.take_list("tool_calls")?.unwrap_or_default() {
                 out.losses.add("messages[] (a call of the user's tool)");
             }
-            message.take_value("usage");
+            message.take("usage");
         }
         _ => {
             let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field};
+use crate::reader::{Output, known_entry, move_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
@@ -17,7 +17,7 @@ fn is_tau_bench(object: &Object) -> bool {
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
 
-fn read_result(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_result(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let task = object.take_label("task_id");
     let task = task.ok_or_else(|| missing_field("task_id", "the number of a task"))?;
@@ -26,7 +26,7 @@ fn read_result(record: SourceRecord, out: &mut Intake) -> WireResult {
     for message in object.require_list("traj", "a list of messages")? {
         let mut message = as_object("traj[]", message)?;
         // The tool name of a result, which its call has too.
-        message.take_value("name");
+        message.take("name");
         run.add_message(message, "traj[]", None, out)?;
     }
     let mut entry = run.into_entry(place);

@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry};
+use crate::reader::{Output, known_entry};
 use crate::sessions::conversation::{Conversation, take_call};
 use crate::sessions::spans::to_text;
 use crate::source::records::SourceRecord;
@@ -21,7 +21,7 @@ fn is_turn_log(object: &Object) -> bool {
     turns.is_some_and(|turns| turns.iter().take(4).any(turn))
 }
 
-fn read_conversation(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_conversation(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let mut run = Conversation::default();
     for turn in object.require_list("turns", "a list of turns")? {
@@ -37,7 +37,7 @@ fn read_conversation(record: SourceRecord, out: &mut Intake) -> WireResult {
 }
 
 /// Adds a user message, and the calls, results and answer after it.
-fn add_exchange(run: &mut Conversation, mut turn: Object, out: &mut Intake) -> WireResult {
+fn add_exchange(run: &mut Conversation, mut turn: Object, out: &mut Output) -> WireResult {
     let mut request = turn.take_object("request")?.unwrap_or_default();
     let question = request.take_string("message")?;
     run.add_user(question.unwrap_or_default(), None);
@@ -62,12 +62,12 @@ fn add_exchange(run: &mut Conversation, mut turn: Object, out: &mut Intake) -> W
     let text = response.take_string("message")?.unwrap_or_default();
     run.add_answer(text, None, out);
     // The metadata may have a summary of earlier turns.
-    if let Some(metadata) = turn.take_value("metadata")
+    if let Some(metadata) = turn.take("metadata")
         && let Some(event) = run.last_turn_mut()
     {
         event.rest.insert("metadata".to_owned(), metadata);
     }
-    turn.take_value("id");
+    turn.take("id");
     out.losses.add_fields("turns[].request", &request);
     out.losses.add_fields("turns[].response", &response);
     out.losses.add_fields("turns[]", &turn);

@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::conversation::{Conversation, prompt_group};
 use crate::source::records;
 use deadloop_stream::PromptInfo;
@@ -103,7 +103,7 @@ fn parse_object(text: &str) -> Option<Object> {
 pub(crate) fn unwrap_envelopes(
     object: Object,
     is_known: &dyn Fn(&Object) -> bool,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Payload> {
     let mut payload = Payload::default();
     let mut object = object;
@@ -124,7 +124,8 @@ pub(crate) fn unwrap_envelopes(
     Err(unknown_object_fault(&object))
 }
 
-/// Takes the inner object that contains a known object, otherwise the first inner object. Also returns its field name.
+/// Removes the inner object that contains a known object, or else the first inner object. Returns it with the name of
+/// its field.
 fn take_inner(
     object: &mut Object,
     is_known: &dyn Fn(&Object) -> bool,
@@ -174,7 +175,7 @@ impl Payload {
         payload
     }
 
-    /// Takes the times that recorders add to the fields of a chunk.
+    /// Removes the times that recorders add to a chunk, and stores them.
     fn take_times(&mut self, object: &mut Object) {
         let elapsed = take_time(object, &FIELD_NAMES.millis, Value::as_f64);
         self.elapsed = self.elapsed.or(elapsed);
@@ -183,8 +184,8 @@ impl Payload {
             .or(take_time(object, &["received_at"], parse_millis));
     }
 
-    /// Takes the id, the model, the times and the request of an envelope.
-    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> WireResult {
+    /// Removes the id, the model, the times and the request from an envelope, and stores them.
+    fn take_fields(&mut self, envelope: &mut Object, out: &mut Output) -> WireResult {
         if self.id.is_none() {
             let mut names = FIELD_NAMES.id.iter();
             self.id = names.find_map(|name| envelope.take_label(name));
@@ -214,7 +215,7 @@ impl Payload {
 fn take_request(envelope: &mut Object) -> Option<Object> {
     for name in &FIELD_NAMES.request {
         let inside = match envelope.get(name) {
-            Some(Value::Object(_)) => envelope.take_value(name),
+            Some(Value::Object(_)) => envelope.take(name),
             Some(Value::String(text)) => parse_object(text).map(Value::Object),
             _ => None,
         };
@@ -247,8 +248,8 @@ fn take_time(
 }
 
 /// Takes the prompt out of a request. Returns the prompt's group.
-fn take_group(request: &mut Object, out: &mut Intake) -> WireResult<Option<String>> {
-    if let Some(text) = request.take_value("prompt") {
+fn take_group(request: &mut Object, out: &mut Output) -> WireResult<Option<String>> {
+    if let Some(text) = request.take("prompt") {
         return Ok(text.as_str().map(prompt_group));
     }
     let mut conversation = Conversation::default();

@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::transcript::fingerprint::hash;
 use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
@@ -23,7 +23,7 @@ pub(crate) struct Conversation {
     pub(crate) prompt: Option<String>,
     /// Number of turns.
     pub(crate) turns: u64,
-    /// Whether a turn has begun since the last user message or tool result.
+    /// Whether a turn is open, which began after the last user message or tool result.
     pub(crate) in_turn: bool,
     /// Response id of the open turn, if recorded.
     pub(crate) response: Option<String>,
@@ -60,7 +60,7 @@ impl Conversation {
         mut message: Object,
         path: &str,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let kind = message.get("kind").and_then(Value::as_str);
         if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
@@ -135,7 +135,7 @@ pub(crate) fn prompt_group(prompt: &str) -> String {
 fn take_content(message: &mut Object, role_name: &str) -> Option<Value> {
     let content = CONTENT_FIELDS
         .into_iter()
-        .find_map(|name| message.take_value(name));
+        .find_map(|name| message.take(name));
     match (content, role_name) {
         (Some(thought), "thinking") => {
             message.insert("thinking".to_owned(), thought);
@@ -144,7 +144,7 @@ fn take_content(message: &mut Object, role_name: &str) -> Option<Value> {
         (None, _) => {
             let inner = message.get("message");
             let is_content = inner.is_some_and(|inner| inner.is_string() || inner.is_array());
-            is_content.then(|| message.take_value("message"))?
+            is_content.then(|| message.take("message"))?
         }
         (content, _) => content,
     }
@@ -155,7 +155,7 @@ const CONTENT_FIELDS: [&str; 5] = ["content", "value", "text", "parts", "mes"];
 /// Fields that may hold the role of a message.
 const ROLE_FIELDS: [&str; 4] = ["role", "from", "sender", "source"];
 
-/// Takes the role of a message. Returns the speaker, and the role as recorded.
+/// Removes the role from a message. Returns the speaker, and the role as it was recorded.
 fn take_role(message: &mut Object) -> WireResult<(Speaker, String)> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
     let named = message.take_first_string(&ROLE_FIELDS)?;
@@ -227,7 +227,7 @@ fn is_tool_result(block: &Value) -> bool {
 struct MessageEvents<'a> {
     events: Vec<Body>,
     path: &'a str,
-    out: &'a mut Intake,
+    out: &'a mut Output,
 }
 
 impl MessageEvents<'_> {
@@ -267,7 +267,7 @@ impl MessageEvents<'_> {
         Ok(())
     }
 
-    /// Takes the token counts and the agent of a turn.
+    /// Removes the token counts and the agent from a message, and returns them as the data on its turn.
     fn take_turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> WireResult<TurnData> {
         let mut usage = match message.get("usage") {
             Some(Value::Object(_)) => message.take_object("usage")?.unwrap_or_default(),
@@ -333,11 +333,11 @@ impl MessageEvents<'_> {
                 self.push(Some(body));
             }
             "tool_result" => {
-                let content = block.take_value("content");
+                let content = block.take("content");
                 self.add_result(&mut block, content)?;
             }
             // Gemini marks thoughts by a flag.
-            _ if block.take_value("thought") == Some(Value::Bool(true)) => {
+            _ if block.take("thought") == Some(Value::Bool(true)) => {
                 let text = block.take_string("text")?;
                 self.push(text.map(Body::Reasoning));
             }
@@ -359,7 +359,7 @@ impl MessageEvents<'_> {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(Value::Array(blocks)) => self.join_texts(blocks),
-            Some(Value::Object(mut fields)) => match fields.take_value("output") {
+            Some(Value::Object(mut fields)) => match fields.take("output") {
                 Some(Value::String(text)) if fields.is_empty() => text,
                 output => {
                     fields.extend(output.map(|output| ("output".to_owned(), output)));
@@ -374,7 +374,7 @@ impl MessageEvents<'_> {
         Ok(())
     }
 
-    /// Returns the text of a message to the model. Tool results in the message become events.
+    /// Returns the text of a message that was sent to the model. Tool results in the message become events.
     fn read_incoming_text(&mut self, content: Option<Value>) -> WireResult<String> {
         let blocks = match content {
             None => return Ok(String::new()),
@@ -424,10 +424,11 @@ const RESULT_ID_FIELDS: [&str; 4] = [
     "source_call_id",
 ];
 
-/// Takes the failure of a tool from its result: a boolean flag, or a status of LangChain or the AI SDK.
+/// Removes the failure of a tool from its result and returns it. It is a boolean flag, or a status of LangChain or the
+/// AI SDK.
 fn take_tool_failure(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
-        if let Some(Value::Bool(error)) = message.take_value(name) {
+        if let Some(Value::Bool(error)) = message.take(name) {
             return Some(error);
         }
     }
@@ -443,7 +444,7 @@ fn take_tool_failure(message: &mut Object) -> Option<bool> {
 /// Takes the first of these fields. The texts of a list of blocks are joined.
 fn take_first_text(block: &mut Object, names: &[&str]) -> WireResult<Option<String>> {
     for name in names {
-        match block.take_value(name) {
+        match block.take(name) {
             None => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Array(parts)) => {
@@ -459,7 +460,7 @@ fn take_first_text(block: &mut Object, names: &[&str]) -> WireResult<Option<Stri
 /// Takes a tool call in the format of OpenAI (`function`), Anthropic (`input`) or another API (`args`).
 pub(crate) fn take_call(call: &mut Object) -> WireResult<Body> {
     let id = call.take_first_string(&["id", "tool_call_id", "toolCallId", "call_id"])?;
-    call.take_value("type");
+    call.take("type");
     // Inspect writes only the name in this field.
     let mut function = match call.get("function") {
         Some(Value::String(_)) => None,
@@ -470,7 +471,7 @@ pub(crate) fn take_call(call: &mut Object) -> WireResult<Body> {
     let name = part.take_first_string(&names)?;
     let name = name.ok_or_else(|| missing_field("name", "the name of the tool"))?;
     let mut names = ["arguments", "input", "args", "parameters"].into_iter();
-    let arguments = names.find_map(|name| part.take_value(name));
+    let arguments = names.find_map(|name| part.take(name));
     let arguments = arguments.map_or(Value::Null, null_if_empty);
     Ok(tool_call(id, name, arguments))
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, set_field};
+use crate::reader::{Output, set_field};
 use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::RunSession;
 use crate::sessions::turn::{TurnData, Usage};
@@ -58,7 +58,7 @@ pub(crate) struct TraceSpan {
 }
 
 /// Builds the run of a trace. Unreadable messages are reported and skipped.
-fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
+fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Output) -> RunSession {
     spans.sort_by(|a, b| {
         let began = |span: &TraceSpan| span.began.unwrap_or(0.0);
         let time = began(a).total_cmp(&began(b));
@@ -179,7 +179,7 @@ impl Traces {
     }
 
     /// Emits every trace as a run.
-    pub(crate) fn emit_runs(self, out: &mut Intake) {
+    pub(crate) fn emit_runs(self, out: &mut Output) {
         for trace in self.traces {
             let mut session = build_run(trace.spans, &trace.place, out);
             session.reason = trace.failed.then(|| "error".to_owned());
@@ -203,7 +203,7 @@ struct TraceRun {
 }
 
 impl TraceRun {
-    fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
+    fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Output) {
         let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
         for message in span.input {
@@ -260,7 +260,7 @@ impl TraceRun {
         message: Object,
         path: &str,
         t_ms: Option<f64>,
-        (place, out): (&Place, &mut Intake),
+        (place, out): (&Place, &mut Output),
     ) {
         let taken = self.session.run.add_message(message, path, t_ms, out);
         if let Err(fault) = taken {

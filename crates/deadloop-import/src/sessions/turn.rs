@@ -30,7 +30,7 @@ pub(crate) struct Usage {
 }
 
 impl TurnData {
-    /// Creates data on a turn with only a start time.
+    /// Creates the data on a turn of which only the start time is known.
     pub(crate) fn starting_at(t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
@@ -40,7 +40,7 @@ impl TurnData {
 }
 
 impl Usage {
-    /// Takes the counts out of a `usage` object of OpenAI, Anthropic or a compatible API.
+    /// Removes the token counts from a `usage` object of OpenAI, Anthropic or a compatible API, and returns them.
     ///
     /// Anthropic counts cached tokens separately from `input_tokens`. Here `input` includes them.
     pub(crate) fn take_from(usage: &mut Object) -> Self {

@@ -43,7 +43,7 @@ pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> WireResult<u64
     }
 }
 
-/// Estimates the size of all texts and values of an entry, in bytes.
+/// Estimates the total size of an entry's texts and values, in bytes.
 fn entry_size(entry: &Entry) -> usize {
     let body_size = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),

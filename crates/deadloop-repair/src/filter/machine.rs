@@ -4,7 +4,7 @@
 
 use crate::marks::{equal_chars, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, usize_param};
+use crate::registry::{TextRepair, get_usize};
 use deadloop_detect::harness::Params;
 
 deadloop_detect::words! {
@@ -64,8 +64,8 @@ impl FilterMachine {
         let mut machine = Self {
             anchor: PhraseAnchor::named(params.text("anchor")).unwrap_or(PhraseAnchor::Start),
             ignore_case: params.text("case") == "ignore",
-            max_chars: usize_param(params, "max_chars"),
-            max_waiting_chars: usize_param(params, "hold"),
+            max_chars: get_usize(params, "max_chars"),
+            max_waiting_chars: get_usize(params, "hold"),
             decision: FilterDecision::Undecided,
             text: String::new(),
             chars: 0,

@@ -5,7 +5,7 @@
 use serde::de::IgnoredAny;
 
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, text_list, usize_param};
+use crate::registry::{TextRepair, get_texts, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::clean::clean;
@@ -42,8 +42,8 @@ pub(super) struct JsonMachine {
 
 impl JsonMachine {
     pub(super) fn new(params: &Params) -> Self {
-        let hold = usize_param(params, "hold");
-        let control = text_list(params, "control");
+        let hold = get_usize(params, "hold");
+        let control = get_texts(params, "control");
         Self {
             mode: JsonMode::named(params.text("mode")).unwrap_or(JsonMode::Tolerant),
             cutter: Cutter::new(&control, params.text("inside") != "keep"),

@@ -17,7 +17,7 @@
 use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::marks::MarkList;
-use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, text_list};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, get_texts, repairer};
 
 mod clean;
 mod closer;
@@ -62,7 +62,7 @@ static PARAMS: &[Param] = &[
 
 /// Rejects markers that cannot be distinguished, and parameters that the mode does not support.
 fn check(params: &Params) -> Result<(), Refusal> {
-    if let Some(reason) = MarkList::find_conflict(&text_list(params, "control"), false) {
+    if let Some(reason) = MarkList::conflict(&get_texts(params, "control"), false) {
         return Refusal::err("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant");

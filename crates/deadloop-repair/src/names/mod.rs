@@ -12,8 +12,7 @@ use deadloop_detect::harness::{NearestName, Param, Params, Spec};
 
 use super::meaning::MeaningParts;
 use super::registry::{
-    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, repairer, text_list,
-    usize_param,
+    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, get_texts, get_usize, repairer,
 };
 
 repairer! {
@@ -50,11 +49,7 @@ impl NameMachine {
     fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
         Self {
-            known: NearestName::new(
-                text_list(params, "known"),
-                fold,
-                usize_param(params, "edits"),
-            ),
+            known: NearestName::new(get_texts(params, "known"), fold, get_usize(params, "edits")),
             cuts_at_mark: params.text("cut") == "mark",
             name: String::new(),
             chars: 0,

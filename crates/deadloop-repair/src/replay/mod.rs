@@ -16,7 +16,7 @@ use deadloop_detect::harness::{Param, Params, Spec};
 
 use super::meaning::Delivery;
 use super::registry::{
-    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, usize_param,
+    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, get_usize, repairer,
 };
 
 repairer! {
@@ -75,8 +75,8 @@ impl EventMachine {
                 "position" => EventIdentity::Position,
                 _ => EventIdentity::Id,
             },
-            window: usize_param(params, "window"),
-            wait: usize_param(params, "wait"),
+            window: get_usize(params, "window"),
+            wait: get_usize(params, "wait"),
             always_emits_done: params.text("done") == "always",
             known_keys: HashSet::new(),
             keys_by_age: VecDeque::new(),

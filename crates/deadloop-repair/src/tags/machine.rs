@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::meaning::{Action, MeaningParts};
-use crate::registry::{TextRepair, usize_param};
+use crate::registry::{TextRepair, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::code::{CodePiece, CodeScanner};
@@ -97,7 +97,7 @@ impl TagMachine {
             stray: StrayRule::named(params.text("stray")).unwrap_or(StrayRule::Keep),
             needs: ActionRequirements::new(params),
             emits_later: params.text("settle") == "later",
-            max_open: usize_param(params, "max_open"),
+            max_open: get_usize(params, "max_open"),
             code: (params.text("code") == "text").then(CodeScanner::default),
             lexer: Lexer::default(),
             parts: Vec::new(),

@@ -48,7 +48,7 @@ impl MarkKinds {
         kinds.extend((0..closing.len()).map(MarkKind::Close));
         kinds.extend(tool.iter().map(|_| MarkKind::Tool));
         texts.extend(closing.into_iter().chain(tool.iter().cloned()));
-        match MarkList::find_conflict(&texts, ignore_case) {
+        match MarkList::conflict(&texts, ignore_case) {
             Some(reason) => Err(reason),
             None => Ok(Self {
                 marks: MarkList::new(&texts, ignore_case),

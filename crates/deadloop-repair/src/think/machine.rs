@@ -4,7 +4,7 @@
 
 use crate::marks::{MarkMatch, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, text_list, usize_param};
+use crate::registry::{TextRepair, get_texts, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
@@ -81,7 +81,7 @@ pub(super) struct ThinkMachine {
 impl ThinkMachine {
     pub(super) fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
-        let kinds = MarkKinds::new(&text_list(params, "tags"), &text_list(params, "tool"), fold);
+        let kinds = MarkKinds::new(&get_texts(params, "tags"), &get_texts(params, "tool"), fold);
         let open = params.text("start") == "open";
         let keep_unclosed = params.text("unclosed") == "text";
         Self {
@@ -92,7 +92,7 @@ impl ThinkMachine {
             keep_unclosed,
             trim_after: params.text("trim") != "none",
             trim_around: params.text("trim") == "both",
-            hold: usize_param(params, "hold"),
+            hold: get_usize(params, "hold"),
             side: if open {
                 CharSide::Block(None)
             } else {

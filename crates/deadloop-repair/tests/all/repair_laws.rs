@@ -305,10 +305,8 @@ fn what_waits_is_bounded() {
             }
             for unit in adversaries() {
                 let text: String = unit.chars().cycle().take(8_000).collect();
-                let (mut machine, mut pieces) = (
-                    repairer.text_repairer(&params).unwrap(),
-                    MeaningParts::default(),
-                );
+                let mut machine = repairer.text_repairer(&params).unwrap();
+                let mut pieces = MeaningParts::default();
                 let held = text.chars().map(|c| {
                     machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
                     machine.held_len()

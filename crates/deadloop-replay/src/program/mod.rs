@@ -112,7 +112,7 @@ impl Programs {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
         let start = |source: &PlanProgram| {
-            let started = start_program(&source.program, &stop);
+            let started = launch(&source.program, &stop);
             let (process, ready) =
                 started.map_err(|halt| StartError::new(&source.program, halt))?;
             let pool = ProcessPool {
@@ -124,12 +124,7 @@ impl Programs {
             programs.keep_idle(&pool, process);
             Ok(pool)
         };
-        let started: Vec<_> = plan
-            .meters_and_programs()
-            .programs()
-            .par_iter()
-            .map(start)
-            .collect();
+        let started: Vec<_> = plan.sources().programs().par_iter().map(start).collect();
         Ok(Self {
             pools: started.into_iter().collect::<Result<_, _>>()?,
             ..programs
@@ -234,7 +229,7 @@ impl Programs {
                 answer => return answer,
             }
         }
-        let (process, _) = start_program(&pool.source.program, stop)?;
+        let (process, _) = launch(&pool.source.program, stop)?;
         self.ask_process(pool, process, script, stop)
     }
 
@@ -282,10 +277,7 @@ impl Programs {
 }
 
 /// Starts a program and waits until it is ready.
-fn start_program(
-    program: &Program,
-    stop: &dyn Fn() -> bool,
-) -> Result<(Process, ProgramInfo), Halt> {
+fn launch(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, ProgramInfo), Halt> {
     let mut hello = Vec::new();
     write_line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;

@@ -30,9 +30,7 @@ mod delay;
 mod variant_run;
 
 pub use delay::Delay;
-pub use variant_run::{
-    ArrivedStream, OutputContent, VariantOutput, format_arguments, without_metadata,
-};
+pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, args_text, without_metadata};
 
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");

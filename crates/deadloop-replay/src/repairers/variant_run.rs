@@ -163,13 +163,13 @@ fn first_call(transcript: &Transcript) -> Option<(String, String)> {
         .find_map(|event| match &event.body {
             Body::ToolCall {
                 name, arguments, ..
-            } => Some((name.clone(), format_arguments(arguments))),
+            } => Some((name.clone(), args_text(arguments))),
             _ => None,
         })
 }
 
 /// Returns the text of arguments. Arguments that were not recorded as text are formatted as JSON.
-pub fn format_arguments(arguments: &Json) -> String {
+pub fn args_text(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),
         value => value.to_string(),

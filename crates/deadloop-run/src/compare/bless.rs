@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::{check_writable, claim, none_if_missing, read_text};
+use deadloop_corpus::{check_writable, claim, if_exists, read_text};
 use deadloop_score::write_text;
 
 use super::ComparisonOptions;
@@ -92,7 +92,7 @@ fn read_texts(dir: &Path) -> RunResult<ResultTexts> {
     let mut found = ResultTexts::new();
     for name in result_files().into_keys().filter(kept) {
         let path = dir.join(&name);
-        let text = none_if_missing(read_text(&path))
+        let text = if_exists(read_text(&path))
             .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
         found.extend(text.map(|text| (name, text)));
     }

@@ -95,11 +95,7 @@ impl Subject for VariantPrograms {
     }
 
     fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
-        self.menders
-            .iter()
-            .flatten()
-            .map(Mender::program_info)
-            .collect()
+        self.menders.iter().flatten().map(Mender::info).collect()
     }
 
     fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> PassResult<RepairAnswer> {

@@ -16,7 +16,7 @@ pub struct ObjectContent {
     pub model: Option<String>,
     /// The creation time of the object, in milliseconds since 1970, if given.
     pub at: Option<f64>,
-    /// The events and calls, in order, each with the index of its choice. Texts may be empty.
+    /// The events and pieces of calls in order, each with the index of its choice. Texts may be empty.
     pub parts: Vec<(u64, ObjectPart)>,
     /// Metadata of the whole response by name, such as usage and fingerprint.
     pub about: Vec<(&'static str, Value)>,
@@ -50,8 +50,8 @@ impl TokenCounts {
         Self { all, reasoning }
     }
 
-    /// Reads the token counts from a `usage` object of OpenAI's APIs. `all` and `details` are its fields for all tokens
-    /// and for the object with `reasoning_tokens`.
+    /// Reads the token counts from a `usage` object of OpenAI's APIs. `all` is the name of the field with the total,
+    /// `details` that of the object with `reasoning_tokens`.
     pub(super) fn from_usage(usage: &Value, all: &str, details: &str) -> Option<Self> {
         let details = usage.get(details);
         let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
@@ -89,25 +89,25 @@ pub struct CallPiece {
 }
 
 impl ObjectContent {
-    /// Adds an event of a choice, if there is one.
+    /// Adds an event of a choice. `None` adds nothing.
     pub fn push(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
             .extend(event.map(|event| (choice, ObjectPart::Event(event))));
     }
 
-    /// Adds a call of a choice, or a piece of one.
+    /// Adds a tool call of a choice, or a piece of one.
     pub fn push_call(&mut self, choice: u64, call: CallPiece) {
         self.parts.push((choice, ObjectPart::Call(call)));
     }
 
-    /// Keeps metadata of the whole response, if there is a value.
+    /// Stores a metadata value of the whole response. `None` stores nothing.
     pub fn keep(&mut self, name: &'static str, value: Option<Value>) {
         self.about.extend(value.map(|value| (name, value)));
     }
 
     /// Moves `usage` from an object to the metadata, and reads the token count in its field `key`.
     pub fn take_usage(&mut self, object: &mut Object, key: &str) {
-        let usage = object.take_value("usage");
+        let usage = object.take("usage");
         let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());
         self.tokens = all.map(TokenCounts::without_reasoning);
         self.keep("usage", usage);
@@ -144,7 +144,7 @@ impl ObjectContent {
         Some(rest)
     }
 
-    /// Returns the parts of the first choice, the only one watched in a live stream.
+    /// Returns the parts of the first choice, which is the only one that a guard watches.
     pub fn into_watched_parts(self) -> impl Iterator<Item = ObjectPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)

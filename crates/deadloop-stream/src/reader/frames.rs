@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::wire::{WireFault, WireResult, decode_utf8, kind, parse};
+use crate::wire::{WireFault, WireResult, kind, parse, read_utf8};
 
 /// The data of the last event, as many servers send it.
 pub(super) const DONE: &str = "[DONE]";
@@ -58,7 +58,7 @@ impl Frames {
 
     /// Parses the next line, given without its line end. Returns the frame that it completes.
     pub fn read<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
-        let line = match decode_utf8(line) {
+        let line = match read_utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
         };
@@ -133,7 +133,7 @@ pub(super) fn max_values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
 
-/// Parses a text as one JSON object with at most `max_values` values in its lists and objects.
+/// Parses a text as a single JSON object. Its lists and objects may contain at most `max_values` values.
 ///
 /// # Errors
 ///

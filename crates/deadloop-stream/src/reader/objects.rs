@@ -27,7 +27,7 @@ pub(super) struct ObjectReader {
     frames: Frames,
     think: ThinkOptions,
     by_model: Option<ThinkLookup>,
-    /// The first model named in the objects.
+    /// The name of the model, from the first object that names one.
     model: Option<String>,
     /// The server's first error messages.
     errors: Vec<String>,
@@ -218,7 +218,7 @@ impl ObjectReader {
         out.push_back(Arrival { event, end });
     }
 
-    /// Drops the splitter and emits the text that it held back.
+    /// Removes the splitter and emits the text that it held back.
     fn release_splitter(&mut self, out: &mut VecDeque<Arrival>) {
         let end = self.at;
         if let Some(splitter) = self.splitter.take() {

@@ -7,7 +7,7 @@ mod write;
 
 pub use events::{EVENT_TYPES, EventList, event_from_object, read as read_events};
 pub use fields::{
-    Fields, REPEATED_FIELD, WireFault, WireResult, decode_utf8, kind, replace_lone_surrogates,
+    Fields, REPEATED_FIELD, WireFault, WireResult, kind, read_utf8, replace_lone_surrogates,
 };
 pub use value::{CountedValue, ValueBudget, parse, read as value};
-pub use write::{write_fields, write_optional};
+pub use write::{write_all, write_optional};

@@ -24,7 +24,7 @@ fn write_metadata<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result
         map.serialize_entry("t_ms", &time_to_json(t_ms))?;
     }
     write_optional(map, "tokens", event.tokens.as_ref())?;
-    write_fields(map, &event.rest)
+    write_all(map, &event.rest)
 }
 
 fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
@@ -80,7 +80,7 @@ fn time_to_json(t_ms: f64) -> Value {
     }
 }
 
-/// Writes a field if it has a value.
+/// Writes a field of the map, unless its value is `None`.
 ///
 /// # Errors
 /// The value cannot be written.
@@ -95,16 +95,12 @@ pub fn write_optional<M: SerializeMap, T: Serialize>(
     }
 }
 
-/// Writes all these fields.
+/// Writes all given fields to the map.
 ///
 /// # Errors
 ///
 /// A field cannot be written.
-pub fn write_fields<M: SerializeMap>(
-    map: &mut M,
-    fields: &Map<String, Value>,
-) -> Result<(), M::Error> {
-    fields
-        .iter()
+pub fn write_all<M: SerializeMap>(map: &mut M, rest: &Map<String, Value>) -> Result<(), M::Error> {
+    rest.iter()
         .try_for_each(|(name, value)| map.serialize_entry(name, value))
 }

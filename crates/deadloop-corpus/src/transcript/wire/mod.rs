@@ -14,9 +14,7 @@ use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 mod write;
 
 use deadloop_stream::wire::{CountedValue, EventList, Fields, REPEATED_FIELD, ValueBudget};
-pub(crate) use deadloop_stream::wire::{
-    WireFault, WireResult, decode_utf8, event_from_object, kind,
-};
+pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_from_object, kind, read_utf8};
 pub(crate) use write::write_line;
 
 const FIELD_NAMES: [&str; 10] = [
@@ -116,7 +114,8 @@ impl WireTranscript {
         })
     }
 
-    /// Takes the events, also from one of the short forms: `text`, or `reasoning` and `answer`.
+    /// Removes the events from the record and returns them. A record may also have a short form: `text`, or `reasoning`
+    /// and `answer`.
     fn take_events(&mut self, think: ThinkOptions) -> WireResult<Vec<RecordedEvent>> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;

@@ -4,7 +4,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use deadloop_stream::wire::{write_fields, write_optional};
+use deadloop_stream::wire::{write_all, write_optional};
 
 use crate::Entry;
 
@@ -29,7 +29,7 @@ impl Serialize for TranscriptJson<'_> {
         write_optional(&mut map, "meta", meta)?;
         map.serialize_entry("events", &transcript.events)?;
         write_optional(&mut map, "labels", entry.labels.as_ref())?;
-        write_fields(&mut map, &entry.rest)?;
+        write_all(&mut map, &entry.rest)?;
         map.end()
     }
 }

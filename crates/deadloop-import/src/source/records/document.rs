@@ -10,7 +10,7 @@ use deadloop_detect::harness::JsonScan;
 use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, RecordResult, SourceRecord};
 use deadloop_corpus::Place;
 use deadloop_corpus::files::lines::broken;
-use deadloop_stream::wire::{self, WireFault, decode_utf8};
+use deadloop_stream::wire::{self, WireFault, read_utf8};
 
 pub(super) fn read_records(
     bytes: impl BufRead,
@@ -158,7 +158,7 @@ impl<R: BufRead> DocumentRecords<R> {
         {
             return Err(here(fault));
         }
-        let text = decode_utf8(&piece.bytes).map_err(here)?;
+        let text = read_utf8(&piece.bytes).map_err(here)?;
         let value = wire::parse(text.trim_ascii(), MAX_VALUES);
         value.map(RecordContent::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);

@@ -66,7 +66,7 @@ fn remove_replay_flags(object: &mut Object) -> bool {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         replay |= remove_own_replay_flags(metadata);
         if metadata.is_empty() {
-            object.take_value("metadata");
+            object.take("metadata");
         }
     }
     replay
@@ -87,7 +87,7 @@ const THINKING_WORDS: [&str; 3] = ["think", "thought", "reason"];
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let kind = object.take_string("event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
-    let mut payload = match object.take_value("payload") {
+    let mut payload = match object.take("payload") {
         Some(Value::Object(payload)) => payload,
         Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
         Some(other) => [("data".to_owned(), other)].into_iter().collect(),
@@ -112,9 +112,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     parsed.push(0, event);
     parsed.response = object.take_label("agent_source");
     parsed.keep("error", error.map(Value::String));
-    parsed.at = object
-        .take_value("timestamp")
-        .and_then(|at| parse_millis(&at));
+    parsed.at = object.take("timestamp").and_then(|at| parse_millis(&at));
     // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
         payload.remove_fields("id content_type");

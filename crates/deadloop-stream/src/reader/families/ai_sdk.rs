@@ -59,14 +59,14 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     match kind.as_str() {
         "start" => {
             parsed.begins = true;
-            object.take_value("messageId");
+            object.take("messageId");
         }
         "text-delta" => parsed.push(0, answer_event(object.take_string("delta")?)),
         "reasoning-delta" => parsed.push(0, reasoning_event(object.take_string("delta")?)),
         // The arguments came in pieces before, and are repeated as a whole.
         "tool-input-available" => add_call(object, parsed)?,
         "tool-output-available" | "tool-output-error" => {
-            let output = ["output", "errorText"].map(|name| object.take_value(name));
+            let output = ["output", "errorText"].map(|name| object.take(name));
             let output = output.into_iter().flatten().next();
             let body = Body::ToolResult {
                 id: object.take_label("toolCallId"),
@@ -86,11 +86,11 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         }
         "error" => {
             parsed.push(0, Some(failure_event()));
-            parsed.keep("error", object.take_value("errorText"));
+            parsed.keep("error", object.take("errorText"));
         }
         _ => {}
     }
-    object.take_value("id");
+    object.take("id");
     Ok(())
 }
 
@@ -100,7 +100,7 @@ fn add_call(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         id: object.take_label("toolCallId"),
         name: object.take_string("toolName")?,
         arguments: object
-            .take_value("input")
+            .take("input")
             .map_or(String::new(), |input| input.to_string()),
         ..CallPiece::default()
     };

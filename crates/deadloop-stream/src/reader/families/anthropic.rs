@@ -82,7 +82,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         "message_stop" => parsed.ends = true,
         "error" => {
             parsed.push(0, Some(failure_event()));
-            parsed.keep("error", object.take_value("error"));
+            parsed.keep("error", object.take("error"));
         }
         _ => {}
     }
@@ -123,7 +123,7 @@ fn read_block(
             parsed.push(0, reasoning_event(block.take_string("thinking")?))
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
-            let input = block.take_value("input").filter(|input| match input {
+            let input = block.take("input").filter(|input| match input {
                 // The start of a block has an empty input, which comes later.
                 Value::Object(input) => !input.is_empty() || path == "content[]",
                 _ => true,

@@ -65,7 +65,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         parsed.begins = true;
         let mut output = object.take_object("output")?.unwrap_or_default();
         let mut message = output.take_object("message")?.unwrap_or_default();
-        message.take_value("role");
+        message.take("role");
         for (at, part) in message
             .take_list("content")?
             .unwrap_or_default()
@@ -118,7 +118,7 @@ fn read_end(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 fn read_usage(object: &mut Object, parsed: &mut ObjectContent) {
     parsed.take_usage(object, "outputTokens");
     parsed.took = object
-        .take_value("metrics")
+        .take("metrics")
         .and_then(|m| m.get("latencyMs")?.as_f64());
 }
 

@@ -106,15 +106,15 @@ fn parse_quickly(text: &str) -> Option<ObjectContent> {
 
 impl ChatChunk {
     fn from_object(mut object: Object) -> WireResult<Self> {
-        object.take_value("object");
+        object.take("object");
         let choices = object.take_list("choices")?.unwrap_or_default();
         let choices = choices.into_iter();
         Ok(Self {
             id: object.take_label("id"),
             model: object.take_label("model"),
-            created: object.take_value("created"),
-            system_fingerprint: object.take_value("system_fingerprint"),
-            usage: object.take_value("usage"),
+            created: object.take("created"),
+            system_fingerprint: object.take("system_fingerprint"),
+            usage: object.take("usage"),
             choices: choices
                 .map(ChatChoice::from_value)
                 .collect::<Result<_, _>>()?,
@@ -136,11 +136,11 @@ impl ChatChunk {
         parsed.keep("created", self.created);
         parsed.keep("system_fingerprint", self.system_fingerprint);
         for name in ["service_tier", "provider"] {
-            parsed.keep(name, rest.take_value(name));
+            parsed.keep(name, rest.take(name));
         }
         parsed.keep("usage", self.usage);
         for name in ["timings", "error"] {
-            parsed.keep(name, rest.take_value(name));
+            parsed.keep(name, rest.take(name));
         }
         for choice in self.choices {
             choice.add_to(&mut parsed)?;
@@ -203,7 +203,7 @@ fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
         return None;
     }
     let mut event = finish_event(Some("repetition".to_owned()))?;
-    let raw = rest.take_value("stop_reason")?;
+    let raw = rest.take("stop_reason")?;
     event.rest.insert("raw_reason".to_owned(), raw);
     Some(event)
 }
@@ -211,10 +211,10 @@ fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
 impl ChatDelta {
     fn from_object(mut object: Object) -> WireResult<Self> {
         Ok(Self {
-            role: object.take_value("role").map(|_| IgnoredAny),
+            role: object.take("role").map(|_| IgnoredAny),
             reasoning_content: object.take_string("reasoning_content")?,
             reasoning: object.take_string("reasoning")?,
-            content: object.take_value("content"),
+            content: object.take("content"),
             refusal: object.take_string("refusal")?,
             tool_calls: object.take_list("tool_calls")?,
             function_call: object.take_object("function_call")?,
@@ -252,7 +252,7 @@ impl ChatDelta {
 
 /// Reads a content block, the form in which Mistral sends thinking.
 fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
-    block.take_value("type");
+    block.take("type");
     for part in block.take_list("thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
         parsed.push(index, reasoning_event(text.map(str::to_owned)));
@@ -267,7 +267,7 @@ fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> Wire
 fn read_call(mut call: Object, at: (u64, u64), parsed: &mut ObjectContent) -> WireResult {
     let (choice, place) = at;
     let index = call.take_count("index")?.unwrap_or(place);
-    call.take_value("type");
+    call.take("type");
     let id = call.take_label("id");
     let mut function = call.take_object("function")?.unwrap_or_default();
     let name = function.take_string("name")?;

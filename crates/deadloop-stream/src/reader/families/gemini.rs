@@ -41,7 +41,7 @@ pub const ENTRY: Family = Family {
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     parsed.response = object.take_label("responseId");
     parsed.model = object.take_label("modelVersion");
-    let usage = object.take_value("usageMetadata");
+    let usage = object.take("usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
     let thoughts = count("thoughtsTokenCount");
     parsed.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
@@ -53,7 +53,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         let mut candidate = as_object("candidates[]", candidate)?;
         let index = candidate.take_count("index")?.unwrap_or(0);
         let mut content = candidate.take_object("content")?.unwrap_or_default();
-        content.take_value("role");
+        content.take("role");
         for part in content.take_list("parts")?.unwrap_or_default() {
             read_part(as_object("parts[]", part)?, index, parsed)?;
         }
@@ -62,7 +62,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         parsed.add_rest("candidates[].content", content);
         parsed.add_rest("candidates[]", candidate);
     }
-    if let Some(feedback) = object.take_value("promptFeedback") {
+    if let Some(feedback) = object.take("promptFeedback") {
         if feedback.get("blockReason").is_some() {
             parsed.push(0, Some(failure_event()));
         }
@@ -72,7 +72,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 }
 
 fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
-    let thought = part.take_value("thought") == Some(Value::Bool(true));
+    let thought = part.take("thought") == Some(Value::Bool(true));
     let text = part.take_string("text")?;
     let side = if thought {
         reasoning_event
@@ -85,7 +85,7 @@ fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> WireRe
             id: call.take_label("id"),
             name: call.take_string("name")?,
             arguments: call
-                .take_value("args")
+                .take("args")
                 .map_or(String::new(), |args| args.to_string()),
             ..CallPiece::default()
         };

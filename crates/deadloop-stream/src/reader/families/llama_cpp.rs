@@ -25,7 +25,7 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let ends = object.take_value("stop") == Some(Value::Bool(true));
+    let ends = object.take("stop") == Some(Value::Bool(true));
     parsed.model = object.take_label("model");
     parsed.ends = ends;
     let index = object.take_count("index")?.unwrap_or(0);
@@ -34,7 +34,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let reason = reason.filter(|reason| reason != "none");
     // Older servers have a flag for each reason.
     let mut flag = |name: &str, reason: &str| {
-        let set = object.take_value(name) == Some(Value::Bool(true));
+        let set = object.take(name) == Some(Value::Bool(true));
         set.then(|| reason.to_owned())
     };
     let flags = [
@@ -50,7 +50,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let all = object.take_count("tokens_predicted")?;
     parsed.tokens = all.filter(|_| ends).map(TokenCounts::without_reasoning);
     object.remove_fields("tokens id_slot tokens_evaluated stopping_word multimodal");
-    let timings = object.take_value("timings");
+    let timings = object.take("timings");
     parsed.keep("timings", timings.filter(|_| ends));
     Ok(())
 }

@@ -60,19 +60,17 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     const NANOS_PER_MS: f64 = 1e6;
     let failed = has_error(object).then(failure_event);
     parsed.model = object.take_label("model");
-    parsed.at = object
-        .take_value("created_at")
-        .and_then(|at| parse_millis(&at));
-    parsed.ends = object.take_value("done") == Some(Value::Bool(true));
+    parsed.at = object.take("created_at").and_then(|at| parse_millis(&at));
+    parsed.ends = object.take("done") == Some(Value::Bool(true));
     let took = object.get("total_duration").and_then(Value::as_f64);
     parsed.took = took.map(|nanos| nanos / NANOS_PER_MS);
     let all = object.get("eval_count").and_then(Value::as_u64);
     parsed.tokens = all.map(TokenCounts::without_reasoning);
     for name in SUMMARY_FIELDS {
-        parsed.keep(name, object.take_value(name));
+        parsed.keep(name, object.take(name));
     }
     let mut message = object.take_object("message")?.unwrap_or_default();
-    message.take_value("role");
+    message.take("role");
     for part in [&mut message, object] {
         parsed.push(0, reasoning_event(part.take_string("thinking")?));
     }
@@ -92,9 +90,9 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 fn read_call(mut call: Object, parsed: &mut ObjectContent) -> WireResult {
     let id = call.take_label("id");
     let mut function = call.take_object("function")?.unwrap_or_default();
-    function.take_value("index");
+    function.take("index");
     let name = function.take_string("name")?;
-    let arguments = function.take_value("arguments");
+    let arguments = function.take("arguments");
     let piece = CallPiece {
         id,
         name,

@@ -52,7 +52,7 @@ const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index 
 
 fn read_event(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let kind = object.take_string("type")?.unwrap_or_default();
-    object.take_value("sequence_number");
+    object.take("sequence_number");
     match kind.as_str() {
         "response.created" => {
             parsed.begins = true;
@@ -89,7 +89,7 @@ fn read_event(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         "response.completed" | "response.incomplete" | "response.failed" => {
             let mut response = object.take_object("response")?.unwrap_or_default();
             // The deltas had this text already.
-            response.take_value("output");
+            response.take("output");
             read_last_response(response, parsed)?;
         }
         "error" => parsed.push(0, Some(failure_event())),
@@ -134,7 +134,7 @@ fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> WireResult
     parsed.model = response.take_label("model");
     parsed.tokens = response.get("usage").and_then(read_tokens);
     for name in ["created_at", "usage", "error"] {
-        parsed.keep(name, response.take_value(name));
+        parsed.keep(name, response.take(name));
     }
     response.remove_fields("object status output completed_at");
     parsed.add_rest("response", response);
@@ -177,7 +177,7 @@ fn read_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
         "message" => {
             for part in item.take_list("content")?.unwrap_or_default() {
                 let mut part = as_object("output[].content[]", part)?;
-                part.take_value("type");
+                part.take("type");
                 parsed.push(0, answer_event(part.take_string("text")?));
                 parsed.push(0, answer_event(part.take_string("refusal")?));
                 parsed.add_rest("output[].content[]", part);

@@ -35,13 +35,13 @@ fn is_whole_response(object: &Object) -> bool {
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let piece = object.take_object("token")?;
     let text = object.take_string("generated_text")?;
-    object.take_value("index");
+    object.take("index");
     match piece {
         Some(mut token) => {
-            let special = token.take_value("special") == Some(Value::Bool(true));
+            let special = token.take("special") == Some(Value::Bool(true));
             let text = token.take_string("text")?;
             parsed.push(0, answer_event(text.filter(|_| !special)));
-            token.take_value("id");
+            token.take("id");
             parsed.add_rest("token", token);
         }
         None => {
@@ -58,7 +58,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         parsed.ends = true;
         parsed.add_rest("details", details);
     }
-    if let Some(error) = object.take_value("error") {
+    if let Some(error) = object.take("error") {
         parsed.push(0, Some(failure_event()));
         parsed.keep("error", Some(error));
     }
