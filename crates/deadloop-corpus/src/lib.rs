@@ -9,7 +9,7 @@
 //! | near-duplicates | `near/` |
 //! | command options in messages | [`option`] |
 //!
-//! [`Corpus::open`] opens a folder or file, [`Corpus::raws`] reads it in order without decoding, [`Corpus::parse`]
+//! [`Corpus::open`] opens a folder or file, [`Corpus::raw_records`] reads it in order without decoding, [`Corpus::parse`]
 //! decodes one record and may run on any thread. This crate does not interpret labels: [`Entry::labels`] is only passed
 //! along.
 
@@ -26,19 +26,20 @@ pub use files::{
     COPIED_CHARS, Card, CardModel, CopyKeys, Corpus, CorpusError, CorpusHash, CorpusHasher,
     CorpusWriter, CsvRow, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells, RawRecord,
     RawRecords, RecordDigest, SampleDraw, SampleIds, SampleSize, Selection, Shard, UnfinishedFile,
-    UnfinishedFolder, UnfinishedLock, WriteError, block_file_changes, claim, csv_rows, field,
-    fields, if_named, is_named, open_file, parse_where, prove_writable, read_file, read_text,
-    strays, sweep, text_hash, unfinished_folder, unpack_zstd,
+    UnfinishedFolder, UnfinishedLock, WriteError, block_file_changes, check_writable, claim,
+    create_unfinished_folder, field, fields, find_strays, if_exists, is_named, open_file,
+    parse_csv_rows, parse_where, read_file, read_text, sweep, text_hash, unpack_zstd,
 };
-pub use near::{Cluster, NearPair, Shingles, Sketch, clusters, find_pairs};
+pub use near::{Cluster, NearPair, Shingles, Sketch, find_clusters, find_pairs};
 pub use transcript::{
-    Benign, Class, Disorder, DisorderKind, Entry, Ids, Reason, Transcript, disorders, tool_call,
-    tool_result,
+    BenignReason, BenignSpan, Class, Disorder, DisorderKind, Entry, Ids, Transcript,
+    find_disorders, tool_call, tool_result,
 };
 
 pub(crate) use deadloop_stream::think;
 pub use deadloop_stream::{
-    Arrival, Blocks, Body, Cost, EVENT_TYPES, Ending, MAX_LINE, MAX_T_MS, MAX_TOKENS, ModelGlob,
-    ModelThink, Place, Problem, RecordedEvent, SilenceTimer, StreamFormat, StreamReader, TagSide,
-    Tags, ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
+    Arrival, Blocks, Body, Cost, EVENT_TYPES, EndingWriter, MAX_LINE, MAX_T_MS, MAX_TOKENS,
+    ModelGlob, ModelThink, Place, Problem, RecordedEvent, SilenceTimer, StreamFormat, StreamReader,
+    TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think,
+    stream,
 };

@@ -36,7 +36,7 @@ options! {
 static OPTION_FORMATTER: OnceLock<fn(&str) -> String> = OnceLock::new();
 
 /// Sets how messages spell an option, from its key (such as `--out` from `out`). Only the first call has an effect.
-pub fn name_options(format_name: fn(&str) -> String) {
+pub fn set_option_formatter(format_name: fn(&str) -> String) {
     OPTION_FORMATTER.get_or_init(|| format_name);
 }
 

@@ -38,7 +38,7 @@ use deadloop_stream::wire::WireFault;
 use formats::{FORMATS, deadloop, table};
 use losses::Losses;
 use options::ImportOptions;
-use reader::{ForeignFormat, Intake, RecordReader};
+use reader::{ForeignFormat, Output, RecordReader};
 use source::files::{FileStamp, SourceFile, SourceFiles, absolute_path};
 use source::records::SourceRecords;
 use source::{line_limit, recognition, records};
@@ -71,7 +71,7 @@ pub fn import_formats() -> impl Iterator<Item = ImportFormat> {
     })
 }
 
-/// Counts of the files, records or transcripts of the input. Each item is used, empty or rejected.
+/// Counts of the files, records or transcripts in the input. Each of these items is used, empty or rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportTally {
     /// Number of items in the input.
@@ -93,11 +93,11 @@ impl ImportTally {
 /// Counts of the input so far. All `rejected` counts together are the number of problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportCounts {
-    /// The files of the import: named by the caller, or found in folders.
+    /// Counts of the files that the caller named or that were found in folders.
     pub files: ImportTally,
-    /// Records (lines, chunks, documents, members of archives) of the used files.
+    /// Counts of the records in the used files: lines, chunks, documents and members of archives.
     pub records: ImportTally,
-    /// Transcripts in the records.
+    /// Counts of the transcripts in the records.
     pub transcripts: ImportTally,
 }
 
@@ -109,12 +109,12 @@ pub struct Import {
     chosen_format: Option<&'static ForeignFormat>,
     files: SourceFiles,
     open: Option<OpenSource>,
-    out: Intake,
+    out: Output,
     ready: VecDeque<Result<Entry, Problem>>,
     ids: Ids,
     repeated: u64,
     counts: ImportCounts,
-    /// Number of skipped files in folders by kind, each with an example.
+    /// Number of skipped files in folders, and the path of an example, by kind of file.
     passed: BTreeMap<String, (u64, PathBuf)>,
     /// Number of files for each set of guessed table columns, spelled as command-line options.
     guessed: BTreeMap<String, u64>,
@@ -153,7 +153,8 @@ impl Import {
     /// Finds the input: the files that `paths` name, and all files in the folders, sorted by name.
     ///
     /// # Errors
-    /// The format does not exist, a text column is set for a format with fixed columns, or a path does not exist.
+    /// Returns an error if the format does not exist, if a text column is set for a format with fixed columns, or if a
+    /// path does not exist.
     pub fn new(paths: &[PathBuf], mut options: ImportOptions) -> Result<Self, String> {
         // The only format with columns of any name.
         let columns = table::ENTRY.name;
@@ -187,7 +188,7 @@ impl Import {
             unchanged: files.find_unchanged(&options.known),
             sources: BTreeMap::new(),
             files,
-            out: Intake::new(options),
+            out: Output::new(options),
             chosen_format: chosen,
             open: None,
             ready: VecDeque::new(),
@@ -200,8 +201,9 @@ impl Import {
         })
     }
 
-    /// Returns the skipped files of folders: the kind, the number of files, and one example.
-    pub fn passed_over(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
+    /// Iterates over the kinds of files in folders that were skipped. Each item has the kind, the number of files and
+    /// the path of an example.
+    pub fn skipped_kinds(&self) -> impl Iterator<Item = (&str, u64, &Path)> {
         let passed = self.passed.iter();
         passed.map(|(kind, (files, one))| (kind.as_str(), *files, one.as_path()))
     }
@@ -211,13 +213,15 @@ impl Import {
         &self.sources
     }
 
-    /// Returns the guessed table columns, spelled as command-line options, each with its number of files.
+    /// Iterates over the sets of guessed table columns, spelled as command-line options. Each set comes with its number
+    /// of files.
     pub fn guessed_columns(&self) -> impl Iterator<Item = (&str, u64)> {
         let guessed = self.guessed.iter();
         guessed.map(|(options, files)| (options.as_str(), *files))
     }
 
-    /// Returns the reason why a format was recognized. `None` if the caller chose the format.
+    /// Returns the reason why files were recognized as having this format. Returns `None` if the caller chose the
+    /// format.
     pub fn reason_for(&self, format: &str) -> Option<&'static str> {
         self.reasons.get(format).copied()
     }
@@ -232,7 +236,7 @@ impl Import {
         self.repeated
     }
 
-    /// Returns the fields that were not mapped so far.
+    /// Returns the counts of fields that were not mapped so far.
     pub fn losses(&self) -> &Losses {
         &self.out.losses
     }
@@ -242,18 +246,18 @@ impl Import {
         &self.out.warnings
     }
 
-    /// Returns the number of all warnings, stored or not.
+    /// Returns the number of all warnings, including those that were not stored.
     pub fn warning_count(&self) -> u64 {
         self.out.warning_count
     }
 
-    /// Returns the recognized formats, each with its number of files.
+    /// Iterates over the recognized formats, each with its number of files.
     pub fn formats(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let met = self.out.formats.iter();
         met.map(|(name, files)| (*name, *files))
     }
 
-    /// Returns the corpora in the input, with their paths.
+    /// Iterates over the corpora in the input, each with its path.
     ///
     /// The import reads only their transcripts. The caller may copy the other files.
     pub fn corpora(&self) -> impl Iterator<Item = (&Path, &Arc<Corpus>)> {
@@ -342,7 +346,7 @@ impl Import {
         });
     }
 
-    /// Rejects a file that cannot be read. In a folder, a file that is not a recording is skipped instead.
+    /// Rejects a file that cannot be read. A file in a folder that is not a recording is skipped instead.
     fn reject(&mut self, file: recognition::UnreadableFile, path: &Arc<PathBuf>, strict: bool) {
         match file.kind {
             Some(kind) if !strict => self.skip_file(kind.to_owned(), path),

@@ -40,7 +40,7 @@ impl Losses {
         })
     }
 
-    /// Attributes further losses to `format`.
+    /// Makes `format` the format to which further losses are attributed.
     pub(super) fn begin_format(&mut self, format: &'static str) {
         self.format = format;
     }
@@ -64,7 +64,7 @@ impl Losses {
         *count += 1;
     }
 
-    /// Counts the remaining fields of an object, after the mapped fields were taken.
+    /// Counts each remaining field of an object as a loss, after the mapped fields were removed.
     ///
     /// `path` is the path of the object, empty for the record itself. Null and empty values are no losses.
     pub(crate) fn add_fields(&mut self, path: &str, object: &Map<String, Value>) {
@@ -78,7 +78,7 @@ impl Losses {
         }
     }
 
-    /// Counts an unmapped value. An object counts once for each of its fields.
+    /// Counts an unmapped value as a loss. An object counts as one loss for each of its fields.
     pub(crate) fn add_value(&mut self, path: &str, value: &Value) {
         match value {
             Value::Null => {}

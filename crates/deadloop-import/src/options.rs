@@ -51,7 +51,7 @@ pub struct ImportFields {
 }
 
 impl ImportFields {
-    /// Returns every column option, with its column if set.
+    /// Returns the option of each column, with the path of the column if it is set.
     pub(crate) fn options(&self) -> [(RunOption, Option<&String>); 7] {
         [
             (TEXT_FIELD, self.text.as_ref()),
@@ -64,7 +64,7 @@ impl ImportFields {
         ]
     }
 
-    /// Returns the column that is set for an option.
+    /// Returns the path of the column that the caller set for an option.
     pub(crate) fn column_of(&self, option: RunOption) -> Option<&String> {
         let mut all = self.options().into_iter();
         all.find(|(name, _)| *name == option)?.1

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::source::records;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// A step of a parsed path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn parse_steps(path: &str) -> Vec<PathStep<'_>> {
 
 /// Takes the first non-null value at a path. A list with a single element needs no `[]`.
 pub(crate) fn take_at(object: &mut Object, path: &str) -> Option<Value> {
-    let there = fields::may_have(object, path);
+    let there = object.may_have_field(path);
     let found = match there.then(|| object.remove(path)).flatten() {
         Some(found) => Some(found),
         None if path.contains(['.', '[', '*']) => {

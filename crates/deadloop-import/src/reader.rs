@@ -1,4 +1,4 @@
-//! [`ForeignFormat`]: a format's registry entry. [`RecordReader`]: its reader. [`Intake`]: the results.
+//! [`ForeignFormat`]: a format's registry entry. [`RecordReader`]: its reader. [`Output`]: the results.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use deadloop_corpus::{
     Body, Corpus, Entry, MAX_T_MS, MAX_TOKENS, Place, Problem, RecordedEvent, ThinkOptions,
     Transcript,
 };
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 use deadloop_stream::think::split_owned;
 use deadloop_stream::wire::{WireFault, WireResult};
 
@@ -37,7 +37,7 @@ pub(crate) struct ForeignFormat {
 
 /// Recognition and reading of a format.
 pub(crate) enum FormatReader {
-    /// A format in Rust.
+    /// A format that is recognized and read by Rust code.
     Code {
         /// Rates how certainly a file with this head has the format.
         certainty: fn(&SourceHead) -> FormatCertainty,
@@ -128,24 +128,24 @@ pub(crate) use head_entry;
 
 /// A reader that builds transcripts from the records of one file or folder.
 pub(crate) trait RecordReader: Send {
-    /// Reads the next record. Unmapped fields are added to [`Intake::losses`].
+    /// Reads the next record. Unmapped fields are added to [`Output::losses`].
     ///
     /// # Errors
     /// The record cannot be used. Reading continues with the next record.
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult;
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult;
 
     /// Records a gap in all open responses, after a record that could not be read.
     fn record_gap(&mut self) {}
 
     /// Finishes all open responses after the last record.
-    fn finish(&mut self, _out: &mut Intake) {}
+    fn finish(&mut self, _out: &mut Output) {}
 }
 
 /// A stateless [`RecordReader`].
-pub(crate) type RecordFunction = fn(SourceRecord, &mut Intake) -> WireResult;
+pub(crate) type RecordFunction = fn(SourceRecord, &mut Output) -> WireResult;
 
 impl RecordReader for RecordFunction {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         self(record, out)
     }
 }
@@ -153,9 +153,9 @@ impl RecordReader for RecordFunction {
 /// The maximum number of stored warnings, and of stored kinds of skipped records.
 const MAX_WARNINGS: usize = 100;
 
-/// A collector of the transcripts, losses and warnings of a reader.
+/// The output of a [`RecordReader`]: transcripts, losses and warnings, with the options of the import.
 #[derive(Default)]
-pub(crate) struct Intake {
+pub(crate) struct Output {
     /// Options of the caller.
     pub(crate) options: ImportOptions,
     /// Counts of unmapped fields.
@@ -177,7 +177,7 @@ pub(crate) struct Intake {
     pub(super) skipped_records: u64,
     /// Number of transcripts without text since the last collection.
     pub(super) empty: u64,
-    /// Problem to report if the file contains no transcript.
+    /// The problem that is reported if the file contains no transcript.
     pub(crate) no_output: Option<WireFault>,
     /// Guesses of the file's columns.
     pub(super) column_guesses: ColumnGuesses,
@@ -186,7 +186,7 @@ pub(crate) struct Intake {
 /// Guessed columns of a table, by the option that would set the column.
 pub(crate) type ColumnGuesses = BTreeMap<RunOption, String>;
 
-impl Intake {
+impl Output {
     pub(super) fn new(options: ImportOptions) -> Self {
         Self {
             options,
@@ -211,7 +211,7 @@ impl Intake {
         self.column_guesses.clear();
     }
 
-    /// Skips a record without model output and without data on a run. The record counts as a loss with the name `kind`.
+    /// Skips a record that has neither model output nor data on a run. The record counts as a loss named `kind`.
     pub(crate) fn skip_record(&mut self, kind: &str) {
         self.losses.add(kind);
         self.record_skipped = true;
@@ -220,7 +220,7 @@ impl Intake {
         }
     }
 
-    /// Records a guessed column of an option.
+    /// Records the column that was guessed for an option.
     pub(crate) fn record_guess(&mut self, option: RunOption, column: &str) {
         let column = || column.to_owned();
         self.column_guesses.entry(option).or_insert_with(column);
@@ -351,7 +351,7 @@ fn is_deeper(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// Creates a transcript without id and model, which [`Intake::emit`] sets.
+/// Creates a transcript without id and model, which [`Output::emit`] sets.
 pub(crate) fn new_entry(place: Place, events: Vec<RecordedEvent>) -> Entry {
     Entry {
         transcript: Transcript {
@@ -374,5 +374,5 @@ pub(crate) fn set_field(meta: &mut Map<String, Value>, name: &str, value: Option
 
 /// Moves a field of `object` to the field `name` of `meta`.
 pub(crate) fn move_field(meta: &mut Object, name: &str, object: &mut Object, field: &str) {
-    set_field(meta, name, fields::any(object, field));
+    set_field(meta, name, object.take(field));
 }

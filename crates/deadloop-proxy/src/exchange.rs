@@ -16,7 +16,7 @@ use crate::response_guard::{AlarmEffect, ResponseGuard};
 use crate::server_connection::ServerConnection;
 use crate::tunnel;
 use crate::upstream_request::{UpstreamRequest, write_chunk};
-use crate::{ProxyNews, ProxyOptions, ProxyState};
+use crate::{ProxyEvent, ProxyOptions, ProxyState};
 
 /// The timeout of one read. After each, a connection without bytes is checked.
 const READ_TIMEOUT: Duration = Duration::from_millis(500);
@@ -125,13 +125,15 @@ fn handle_request(
 
 /// Connects to the server.
 fn connect(shared: &ProxyState) -> Result<ServerConnection, ExchangeError> {
-    let ProxyOptions { upstream, hook, .. } = &shared.options;
+    let ProxyOptions {
+        upstream, on_event, ..
+    } = &shared.options;
     let failed =
         |why: &str| ExchangeError::Unanswered(format!("the server cannot be reached{why}\n"));
     let socket = upstream.connect().map_err(|_| failed(""))?;
     reply::enable_keepalive(&socket);
     ServerConnection::new(socket, upstream.tls()).map_err(|why| {
-        hook(ProxyNews::NoTls(&why));
+        on_event(ProxyEvent::TlsFailed(&why));
         failed(&format!(": {why}"))
     })
 }
@@ -392,7 +394,7 @@ impl Relay<'_> {
         };
         // Reported once, since a server that compresses one response compresses all.
         if self.shared.metrics.add(MetricCounter::Packed, 1) == 0 {
-            (self.shared.options.hook)(ProxyNews::Packed(&how));
+            (self.shared.options.on_event)(ProxyEvent::Compressed(&how));
         }
         None
     }
@@ -437,7 +439,7 @@ impl Relay<'_> {
                 AlarmEffect::Nothing => metrics.count_warning(alarm.kind),
                 AlarmEffect::Ended => metrics.count_alarm(alarm.kind),
             }
-            (options.hook)(ProxyNews::Alarm(guard.model(), &alarm, followed));
+            (options.on_event)(ProxyEvent::Alarm(guard.model(), &alarm, followed));
         }
     }
 

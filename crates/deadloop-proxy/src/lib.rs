@@ -53,7 +53,7 @@ use std::time::{Duration, Instant};
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Alarm, Guards};
 
-pub use local_page::{LocalAnswer, LocalPage, LocalRequest};
+pub use local_page::{LocalPage, LocalRequest, LocalResponse};
 use metrics::{MetricCounter, Metrics};
 pub use response_guard::AlarmEffect;
 use thread_group::ThreadGroup;
@@ -61,13 +61,13 @@ pub use upstream::{Upstream, UpstreamError};
 
 /// An event for the operator, besides the counters.
 #[derive(Clone, Copy, Debug)]
-pub enum ProxyNews<'a> {
+pub enum ProxyEvent<'a> {
     /// An alarm, with the model before it and the effect after it.
     Alarm(&'a str, &'a Alarm, AlarmEffect),
     /// The first stream that no guard could read, because the server compressed it unasked. Holds the content encoding.
-    Packed(&'a str),
+    Compressed(&'a str),
     /// A failed TLS handshake with the server. Holds the reason.
-    NoTls(&'a str),
+    TlsFailed(&'a str),
 }
 
 /// The options of a proxy.
@@ -81,7 +81,7 @@ pub struct ProxyOptions {
     /// The maximum number of open connections. Further ones get a 503.
     pub max_connections: usize,
     /// The callback for alarms and other events.
-    pub hook: Box<dyn Fn(ProxyNews<'_>) + Send + Sync>,
+    pub on_event: Box<dyn Fn(ProxyEvent<'_>) + Send + Sync>,
 }
 
 /// The stack size of a connection's thread, in bytes. Buffers are on the heap.
@@ -122,12 +122,12 @@ impl ProxyState {
 
 /// A handle for stopping a proxy from another thread.
 #[derive(Clone)]
-pub struct Stopper {
+pub struct StopHandle {
     shared: Arc<ProxyState>,
     at: SocketAddr,
 }
 
-impl Stopper {
+impl StopHandle {
     /// Stops accepting connections and requests. Open streams continue.
     pub fn stop(&self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
@@ -174,7 +174,7 @@ impl Proxy {
     ///
     /// # Errors
     /// Returns an error if the address cannot be bound.
-    pub fn metrics_at(&mut self, address: &str) -> io::Result<SocketAddr> {
+    pub fn serve_metrics_at(&mut self, address: &str) -> io::Result<SocketAddr> {
         let listener = TcpListener::bind(address)?;
         let at = listener.local_addr()?;
         self.metrics_listener = Some(listener);
@@ -193,8 +193,8 @@ impl Proxy {
     ///
     /// # Errors
     /// Returns an error if the system does not report the address of the listener.
-    pub fn stopper(&self) -> io::Result<Stopper> {
-        Ok(Stopper {
+    pub fn stop_handle(&self) -> io::Result<StopHandle> {
+        Ok(StopHandle {
             shared: Arc::clone(&self.shared),
             at: self.address()?,
         })

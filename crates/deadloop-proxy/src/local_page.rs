@@ -48,7 +48,7 @@ pub struct LocalRequest {
 
 /// An answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LocalAnswer {
+pub struct LocalResponse {
     /// The status, such as `200 OK`.
     pub status: &'static str,
     /// The content type.
@@ -98,7 +98,7 @@ impl LocalPage {
     /// Returns the error of `answer`. Its request gets a 500.
     pub fn serve<E>(
         self,
-        mut answer: impl FnMut(&LocalRequest) -> Result<LocalAnswer, E>,
+        mut answer: impl FnMut(&LocalRequest) -> Result<LocalResponse, E>,
     ) -> Result<(), E> {
         let asked = self.spawn_readers();
         let closing = ThreadGroup::new(MAX_CONNECTIONS);

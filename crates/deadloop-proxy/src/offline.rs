@@ -26,7 +26,7 @@ pub struct ReadMessage {
 
 /// Reads the messages of a stream, up to the first invalid one. The messages are requests or, if `requests` is false,
 /// responses. A read that times out is repeated.
-pub fn messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
+pub fn read_messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
     let mut wire = if requests {
         Connection::of_client(from)
     } else {
@@ -85,7 +85,7 @@ pub struct SentRequest {
 }
 
 /// Returns a client's requests in the form sent to the server, up to the first that is refused or incomplete.
-pub fn sent(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
+pub fn forward_requests(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
     let (mut wire, mut all) = (Connection::of_client(from), Vec::new());
     while let Some(one) = forward_request(&mut wire, to) {
         let ended = !one.whole;
@@ -124,8 +124,9 @@ fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRe
     })
 }
 
-/// Returns the bytes that a client receives of a response with these pieces, and the stopping alarm, if any.
-pub fn judged<'a>(
+/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response, if
+/// any.
+pub fn guard_response<'a>(
     options: &ProxyOptions,
     format: StreamFormat,
     pieces: impl IntoIterator<Item = &'a [u8]>,

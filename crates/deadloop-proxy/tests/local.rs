@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::thread;
 
-use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
+use deadloop_proxy::{LocalPage, LocalRequest, LocalResponse};
 
 /// Starts a page that repeats its requests and ends at `end`.
 fn page() -> (String, thread::JoinHandle<Result<(), String>>) {
@@ -16,7 +16,7 @@ fn page() -> (String, thread::JoinHandle<Result<(), String>>) {
         "fail" => Err("failed".to_owned()),
         path => {
             let body = String::from_utf8_lossy(&request.body);
-            Ok(LocalAnswer {
+            Ok(LocalResponse {
                 status: "200 OK",
                 kind: "text/plain",
                 text: format!("{} {path} {body}", request.posted),

@@ -12,7 +12,7 @@
 //! use deadloop_repair::registry::Repairer;
 //!
 //! let think = Repairer::find("think").ok_or("no such repairer")?;
-//! let mut machine = think.text(&think.preset("sglang-qwen3")?).ok_or("it reads events")?;
+//! let mut machine = think.text_repairer(&think.preset("sglang-qwen3")?).ok_or("it reads events")?;
 //! let mut pieces = MeaningParts::default();
 //! for chunk in ["<thi", "nk>Two and two.</th", "ink>Four."] {
 //!     machine.push(chunk, &mut pieces);

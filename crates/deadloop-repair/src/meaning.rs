@@ -50,25 +50,25 @@ impl MeaningParts {
     }
 
     /// Adds text that passes.
-    pub fn text(&mut self, more: &str) {
+    pub fn push_text(&mut self, text: &str) {
         match self.0.last_mut() {
-            _ if more.is_empty() => {}
-            Some(MeaningPart::Text(text)) => text.push_str(more),
-            _ => self.0.push(MeaningPart::Text(more.to_owned())),
+            _ if text.is_empty() => {}
+            Some(MeaningPart::Text(last)) => last.push_str(text),
+            _ => self.0.push(MeaningPart::Text(text.to_owned())),
         }
     }
 
     /// Adds reasoning.
-    pub fn reasoning(&mut self, more: &str) {
+    pub fn push_reasoning(&mut self, text: &str) {
         match self.0.last_mut() {
-            _ if more.is_empty() => {}
-            Some(MeaningPart::Reasoning(text)) => text.push_str(more),
-            _ => self.0.push(MeaningPart::Reasoning(more.to_owned())),
+            _ if text.is_empty() => {}
+            Some(MeaningPart::Reasoning(last)) => last.push_str(text),
+            _ => self.0.push(MeaningPart::Reasoning(text.to_owned())),
         }
     }
 
     /// Adds an action.
-    pub fn action(&mut self, action: Action) {
+    pub fn push_action(&mut self, action: Action) {
         self.0.push(MeaningPart::Action(action));
     }
 
@@ -82,8 +82,8 @@ impl MeaningParts {
 
 impl Meaning {
     /// Appends parts.
-    pub fn add(&mut self, more: &MeaningParts) {
-        for piece in &more.0 {
+    pub fn add(&mut self, parts: &MeaningParts) {
+        for piece in &parts.0 {
             match piece {
                 MeaningPart::Reasoning(text) => self.reasoning.push_str(text),
                 MeaningPart::Text(text) => self.text.push_str(text),

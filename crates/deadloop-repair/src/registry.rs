@@ -115,7 +115,7 @@ pub trait TextRepair: Send {
     /// Ends the stream and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut MeaningParts);
     /// Returns the number of waiting chars, whose meaning is not certain yet.
-    fn backlog(&self) -> usize;
+    fn held_len(&self) -> usize;
     /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
     fn work(&self) -> u64;
 }
@@ -127,7 +127,7 @@ pub trait EventRepair: Send {
     /// Ends the sequence and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut Vec<Delivery>);
     /// Returns the number of waiting events plus the number of remembered keys.
-    fn backlog(&self) -> usize;
+    fn held_len(&self) -> usize;
 }
 
 impl Deref for Repairer {
@@ -163,7 +163,7 @@ impl Repairer {
     }
 
     /// Returns a repairer for one text, given checked parameters. `None` if this repairer reads events.
-    pub fn text(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
+    pub fn text_repairer(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
             RepairerFactory::Text(make) => Some(make(params)),
             RepairerFactory::Events(_) => None,
@@ -171,7 +171,7 @@ impl Repairer {
     }
 
     /// Returns a repairer for one sequence of events, given checked parameters. `None` if this repairer reads text.
-    pub fn events(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
+    pub fn event_repairer(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
             RepairerFactory::Events(make) => Some(make(params)),
             RepairerFactory::Text(_) => None,
@@ -180,7 +180,7 @@ impl Repairer {
 
     /// Repairs a whole text and returns its meaning. `None` if this repairer reads events.
     pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
-        let mut machine = self.text(params)?;
+        let mut machine = self.text_repairer(params)?;
         let mut pieces = MeaningParts::default();
         machine.push(text, &mut pieces);
         machine.finish(&mut pieces);
@@ -192,12 +192,12 @@ impl Repairer {
 pub(super) const HOLD_RANGE: RangeInclusive<i64> = 1..=1_000_000;
 
 /// Returns the texts of a list parameter.
-pub(super) fn texts_of(params: &Params, name: &str) -> Vec<String> {
+pub(super) fn get_texts(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
 /// Returns a count parameter as a `usize`.
-pub(super) fn usize_of(params: &Params, name: &str) -> usize {
+pub(super) fn get_usize(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

@@ -45,7 +45,7 @@ fn memory_is_bounded_by_what_waits() {
                 // What is made once for all streams is made now.
                 repairer.mend(&params, &chunk).unwrap();
                 let before = HEAP.current_usage();
-                let mut machine = repairer.text(&params).unwrap();
+                let mut machine = repairer.text_repairer(&params).unwrap();
                 HEAP.reset_peak_usage();
                 for _ in 0..CHARS / 1_000 {
                     let mut pieces = MeaningParts::default();
@@ -69,7 +69,7 @@ fn a_replay_remembers_its_window() {
         let mut params = repairer.defaults();
         params.set("by", Value::Text(by.into()));
         params.set("window", Value::Int(100));
-        let mut machine = repairer.events(&params).unwrap();
+        let mut machine = repairer.event_repairer(&params).unwrap();
         for i in 0..20_000_u64 {
             // Every other place is missing.
             let event = Delivery {
@@ -79,7 +79,7 @@ fn a_replay_remembers_its_window() {
                 done: false,
             };
             machine.push(event, &mut Vec::new());
-            assert!(machine.backlog() <= 101, "{by}: {}", machine.backlog());
+            assert!(machine.held_len() <= 101, "{by}: {}", machine.held_len());
         }
     }
 }

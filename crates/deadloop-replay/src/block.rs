@@ -219,12 +219,12 @@ impl Block {
     }
 
     /// Returns the setting with the loosest value of every axis.
-    pub(crate) fn loosest(&self) -> Setting {
+    pub(crate) fn loosest_setting(&self) -> Setting {
         self.extreme_setting(ThresholdSide::AtMost)
     }
 
     /// Returns the setting with the strictest value of every axis.
-    pub(crate) fn strictest(&self) -> Setting {
+    pub(crate) fn strictest_setting(&self) -> Setting {
         self.extreme_setting(ThresholdSide::AtLeast)
     }
 

@@ -1,4 +1,4 @@
-//! [`each`]: maps all records of a corpus in parallel, and passes on the results in order.
+//! [`map_corpus`]: maps all records of a corpus in parallel, and passes on the results in order.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,37 +42,37 @@ pub type PassResult<T = ()> = Result<T, Interruption>;
 /// between them may be missing.
 ///
 /// Memory holds the decoded records of one batch and two batches of 8 MiB of undecoded text, or of one longer record.
-pub fn each<T: Send>(
+pub fn map_corpus<T: Send>(
     corpus: &Corpus,
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> PassResult {
-    each_in_batches(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
+    map_in_batches(corpus, (BATCH_RECORDS, &|_| true), watch, map, sink)
 }
 
-/// Maps the records at the `wanted` places, see [`each`]. Other records are read but not decoded.
-pub fn each_at<T: Send>(
+/// Maps the records at the `wanted` places, see [`map_corpus`]. Other records are read but not decoded.
+pub fn map_corpus_at<T: Send>(
     corpus: &Corpus,
     wanted: &(impl Fn(&Place) -> bool + Sync),
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> PassResult {
-    each_in_batches(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
+    map_in_batches(corpus, (BATCH_RECORDS, wanted), watch, map, sink)
 }
 
-/// Maps records, see [`each_at`], at most `records` at a time. For slow records, a small number limits the work lost by
+/// Maps records, see [`map_corpus_at`], at most `records` at a time. For slow records, a small number limits the work lost by
 /// an interruption.
-pub(crate) fn each_in_batches<T: Send>(
+pub(crate) fn map_in_batches<T: Send>(
     corpus: &Corpus,
     (records, wanted): (usize, &(impl Fn(&Place) -> bool + Sync)),
     watch: &Watcher<'_>,
     map: impl Fn(Result<Entry, Problem>, Option<RawRecord>) -> T + Sync,
     mut sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> PassResult {
-    let mut raws = corpus.raws();
-    let mut batch = read_batch(&mut raws, records);
+    let mut raw_records = corpus.raw_records();
+    let mut batch = read_batch(&mut raw_records, records);
     while !batch.is_empty() {
         let one = |raw: Result<RawRecord, Problem>| {
             if watch.is_cancelled() {
@@ -85,7 +85,7 @@ pub(crate) fn each_in_batches<T: Send>(
         };
         batch.retain(|raw| raw.as_ref().map_or(true, |raw| wanted(raw.place())));
         let work = || batch.into_par_iter().map(one).collect::<Vec<Option<T>>>();
-        let (done, next) = rayon::join(work, || read_batch(&mut raws, records));
+        let (done, next) = rayon::join(work, || read_batch(&mut raw_records, records));
         let mut cut = false;
         for item in done {
             cut |= item.is_none_or(|item| sink(item).is_break());
@@ -93,17 +93,17 @@ pub(crate) fn each_in_batches<T: Send>(
         if cut {
             return Err(Interruption);
         }
-        (watch.progress)(raws.bytes_read(), raws.total_bytes());
+        (watch.progress)(raw_records.bytes_read(), raw_records.total_bytes());
         batch = next;
     }
     Ok(())
 }
 
-fn read_batch(raws: &mut RawRecords, records: usize) -> Vec<Result<RawRecord, Problem>> {
+fn read_batch(raw_records: &mut RawRecords, records: usize) -> Vec<Result<RawRecord, Problem>> {
     let mut batch = Vec::new();
     let mut bytes = 0;
     while bytes < BATCH_BYTES && batch.len() < records {
-        let Some(raw) = raws.next() else { break };
+        let Some(raw) = raw_records.next() else { break };
         bytes += raw.as_ref().map_or(0, RawRecord::bytes);
         batch.push(raw);
     }

@@ -82,7 +82,7 @@ fn measure_facts(plan: &Plan, transcript: &Transcript, arrivals: &Arrivals<'_>) 
         }
         facts
     };
-    plan.readings().meters().iter().map(read_facts).collect()
+    plan.sources().meters().iter().map(read_facts).collect()
 }
 
 /// Returns whether a turn begins after some text, so that the turns have separate texts.

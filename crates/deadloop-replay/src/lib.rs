@@ -8,7 +8,7 @@
 //! | external programs as detectors | [`Programs`] |
 //! | resumable replay of a corpus | [`run()`], [`Journal`] |
 //! | other computations over a corpus | [`Subject`], [`run_into`] |
-//! | parallel passes over a corpus | [`each()`] |
+//! | parallel passes over a corpus | [`map_corpus`] |
 //! | context budgets, and iteration limits that ask the user | [`budget`] |
 //! | results | [`Record`], [`BlockDecision`] |
 //!
@@ -36,9 +36,9 @@ mod structures;
 mod subject;
 mod tokens;
 
-pub use arrivals::{EventTokens, text_of};
+pub use arrivals::{EventTokens, event_text};
 pub use block::{Axis, Block, BlockIds};
-pub use corpus_pass::{Interruption, PassResult, Watcher, each, each_at};
+pub use corpus_pass::{Interruption, PassResult, Watcher, map_corpus, map_corpus_at};
 pub use deadloop_corpus as corpus;
 pub use deadloop_detect as detect;
 pub use deadloop_detect::ChannelLengths;
@@ -47,8 +47,8 @@ pub use engine::{decide, has_turns};
 pub use grid::{Grid, GridMember};
 pub use journal::{Journal, JournalEntry, JournalError};
 pub use plan::{Cell, Plan, PlanError, RefusedCells};
-pub use program::{Mender, MenderAnswer, Programs, Ready, StartError};
+pub use program::{Mender, MenderAnswer, ProgramInfo, Programs, StartError};
 pub use record::{BlockDecision, Moment, Record, Region, Stop};
 pub use run::{IdFilter, Job, ResumedJournal, RunError, RunOutput, run, run_into};
-pub use subject::{InvalidTranscript, PlanGuards, Subject, each_for};
+pub use subject::{InvalidTranscript, PlanGuards, Subject, map_corpus_for};
 pub use tokens::{TokenSum, TurnTokens};

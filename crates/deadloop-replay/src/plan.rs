@@ -199,7 +199,7 @@ impl Plan {
     }
 
     /// Returns the meters and programs of all settings.
-    pub(crate) fn readings(&self) -> &PlanMeters {
+    pub(crate) fn sources(&self) -> &PlanMeters {
         &self.readings
     }
 
@@ -222,7 +222,7 @@ impl Plan {
         if possible.len() < cells {
             block.possible = Some(possible);
         }
-        let ends = (block.loosest(), block.strictest());
+        let ends = (block.loosest_setting(), block.strictest_setting());
         block.sources = self.readings.add_sources(&ends.0, &ends.1);
         self.blocks.push(block);
     }

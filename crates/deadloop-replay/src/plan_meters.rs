@@ -170,7 +170,7 @@ mod tests {
     fn facts(grid: &str, text: &str) -> [(Vec<Fact>, [Option<u64>; 2]); 2] {
         let mut plan = Plan::default();
         plan.add_grid(&Grid::parse(grid).unwrap()).unwrap();
-        let reading = &plan.readings().meters()[0];
+        let reading = &plan.sources().meters()[0];
         let mut all = Vec::new();
         let lane = reading.channel.text().unwrap();
         let event = Event::Text(lane, text);

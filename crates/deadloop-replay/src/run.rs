@@ -9,7 +9,7 @@ use deadloop_corpus::{Corpus, Cost, Entry, Problem};
 use crate::corpus_pass::{Interruption, PassResult, Watcher};
 use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::record::Record;
-use crate::subject::{PlanGuards, Subject, each_for};
+use crate::subject::{PlanGuards, Subject, map_corpus_for};
 
 /// The inputs of a run.
 pub struct Job<'a, S> {
@@ -24,19 +24,19 @@ pub struct Job<'a, S> {
 /// A selection of transcripts.
 pub trait IdFilter: Sync {
     /// Returns whether the transcript is selected. Of several transcripts with the same id, the run uses the first.
-    fn has(&self, entry: &Entry) -> bool;
+    fn contains(&self, entry: &Entry) -> bool;
 
     /// Returns the number of selected transcripts.
     fn number(&self) -> usize;
 
     /// Returns whether the selection distinguishes transcripts with the same id by their place.
-    fn by_place(&self) -> bool {
+    fn distinguishes_places(&self) -> bool {
         false
     }
 }
 
 impl IdFilter for HashSet<Arc<str>> {
-    fn has(&self, entry: &Entry) -> bool {
+    fn contains(&self, entry: &Entry) -> bool {
         self.contains(entry.transcript.id.as_str())
     }
 
@@ -126,7 +126,7 @@ pub fn run_into<S: Subject>(
         Ok(entry) => run_record(job, &done, &entry, watch),
     };
     let sink = |outcome| collector.add_outcome(outcome);
-    let end = each_for(job.subject, job.corpus, watch, map, sink);
+    let end = map_corpus_for(job.subject, job.corpus, watch, map, sink);
     if let Some(what) = job.subject.failure() {
         collector.flush()?;
         return Err(RunError::Program(what));
@@ -153,7 +153,7 @@ fn run_record<S: Subject>(
     watch: &Watcher<'_>,
 ) -> RecordOutcome<S::Reply> {
     let t = &entry.transcript;
-    if !job.ids.has(entry) {
+    if !job.ids.contains(entry) {
         return RecordOutcome::NotSelected;
     }
     if let Some(id) = done.get(t.id.as_str()) {
@@ -196,7 +196,7 @@ impl<'a, S: Subject> ResultCollector<'a, S> {
             journaled: known.map(|one| (one.transcript, one.said)).collect(),
             keep,
             kept: 0,
-            new_ids: (!job.ids.by_place()).then(HashSet::new),
+            new_ids: (!job.ids.distinguishes_places()).then(HashSet::new),
             changed: None,
             failed: Ok(()),
         }

@@ -12,9 +12,9 @@ use deadloop_detect::harness::Program;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::corpus_pass::{PassResult, Watcher, each, each_in_batches};
+use crate::corpus_pass::{PassResult, Watcher, map_corpus, map_in_batches};
 use crate::plan::Plan;
-use crate::program::{Programs, Ready};
+use crate::program::{ProgramInfo, Programs};
 use crate::record::{BlockDecision, are_results_of};
 
 /// The maximum number of transcripts per thread in progress, if the subject is slow.
@@ -29,13 +29,13 @@ pub trait Subject: Sync {
     fn fingerprint(&self) -> String;
 
     /// Returns the subject's programs, each with its reported name and version.
-    fn programs(&self) -> Vec<(&Program, &Ready)> {
+    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
         Vec::new()
     }
 
     /// Returns the reason why the subject cannot handle a transcript, if any. A single refusal ends the run, because
     /// the corpus is incomplete.
-    fn refuses(&self, _: &Transcript) -> Option<InvalidTranscript> {
+    fn find_invalid(&self, _: &Transcript) -> Option<InvalidTranscript> {
         None
     }
 
@@ -52,7 +52,7 @@ pub trait Subject: Sync {
     }
 
     /// Returns whether a result can come from this subject, as a check of results read from a file.
-    fn fits(&self, _: &Self::Reply) -> bool {
+    fn can_return(&self, _: &Self::Reply) -> bool {
         true
     }
 
@@ -97,8 +97,8 @@ impl Subject for PlanGuards<'_> {
         self.plan.fingerprint()
     }
 
-    fn programs(&self) -> Vec<(&Program, &Ready)> {
-        self.programs.ready().collect()
+    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
+        self.programs.list().collect()
     }
 
     fn compute(&self, transcript: &Transcript, cancel: &AtomicBool) -> PassResult<Self::Reply> {
@@ -112,7 +112,7 @@ impl Subject for PlanGuards<'_> {
         reply.iter().all(|block| block.error.is_none())
     }
 
-    fn fits(&self, reply: &Self::Reply) -> bool {
+    fn can_return(&self, reply: &Self::Reply) -> bool {
         are_results_of(reply, self.plan)
     }
 
@@ -125,11 +125,11 @@ impl Subject for PlanGuards<'_> {
     }
 }
 
-/// Maps the records of a corpus for a subject, see [`each`].
+/// Maps the records of a corpus for a subject, see [`map_corpus`].
 ///
 /// # Errors
 /// Returns an error if the pass was cancelled.
-pub fn each_for<S: Subject, T: Send>(
+pub fn map_corpus_for<S: Subject, T: Send>(
     subject: &S,
     corpus: &Corpus,
     watch: &Watcher<'_>,
@@ -137,8 +137,8 @@ pub fn each_for<S: Subject, T: Send>(
     sink: impl FnMut(T) -> ControlFlow<()>,
 ) -> PassResult {
     if !subject.is_slow() {
-        return each(corpus, watch, map, sink);
+        return map_corpus(corpus, watch, map, sink);
     }
     let few = RECORDS_PER_THREAD * rayon::current_num_threads();
-    each_in_batches(corpus, (few, &|_: &_| true), watch, map, sink)
+    map_in_batches(corpus, (few, &|_: &_| true), watch, map, sink)
 }

@@ -1,7 +1,7 @@
 //! [`Failure`]: an error with its kind.
 //!
 //! A caller that shows errors to people chooses its own names of options
-//! ([`name_options`](crate::option::name_options)).
+//! ([`set_option_formatter`](crate::option::set_option_formatter)).
 
 use std::fmt::Display;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::{Corpus, Entry, Problem};
-use deadloop_replay::{Interruption, Watcher, each};
+use deadloop_replay::{Interruption, Watcher, map_corpus};
 use deadloop_score::choose::Ruling;
 
 use crate::failure::{Code, RunResult};
@@ -104,7 +104,7 @@ pub(crate) fn find_in<T: Send>(
         ControlFlow::Continue(())
     };
     watched(host, what, |watch| {
-        each(corpus, watch, |entry, _| look(entry), keep)
+        map_corpus(corpus, watch, |entry, _| look(entry), keep)
     })
     .map_err(|Interruption| Code::Interrupted.error(interrupted))?;
     Ok(all)

@@ -48,7 +48,7 @@ pub use compare::{
 pub use constraint::Constraint;
 pub use deadloop_replay as replay;
 pub use deadloop_tables as tables;
-pub use deadloop_tables::{ColumnDoc, DataFrame, ParquetError, Type, unrunnable};
+pub use deadloop_tables::{ColumnDoc, DataFrame, ParquetError, Type, escape_formula};
 pub use files::calls::{CallRecord, RunCalls};
 pub use files::choice::write_choice;
 pub use files::excerpts::{

@@ -1,10 +1,10 @@
 //! [`ResponseCalls`]: assembles tool calls from streamed pieces, for a guard.
 //!
-//! The pieces of a call's arguments are passed on as text as they come. The call itself follows once it is complete:
-//! its arguments are whole JSON, the API marks its end, or another call begins. Where an API marks the ends of calls,
-//! the pieces of several calls may be interleaved. A guard takes the arguments of one call at a time, so the pieces of
-//! a later call wait for the end of the earlier one. The events are those of a recording: one whole call, then the
-//! next.
+//! Pieces of a call's arguments are passed on as text as soon as they arrive. The call itself follows once it is
+//! complete: when its arguments are valid JSON, when the API marks its end, or when another call begins. Where an API
+//! marks the ends of calls, the pieces of several calls may be interleaved. A guard takes the arguments of one call at
+//! a time, so the pieces of a later call wait until the earlier call ends. As in a recording, each call is complete
+//! before the next one begins.
 
 use std::collections::VecDeque;
 
@@ -48,17 +48,17 @@ struct PartialCall {
     emitted_bytes: usize,
     bracket: BracketEnd,
     ended: bool,
-    /// The byte offset in the stream after the call's last piece.
+    /// The byte offset in the stream at which the call's last piece ends.
     end: u64,
 }
 
 impl ResponseCalls {
-    /// Adds a piece of a call. `end` is the byte offset in the stream after the piece. Pushes the events that it
-    /// completes to `out`.
+    /// Adds a piece of a call. `end` is the byte offset in the stream after the piece. Events that the piece completes
+    /// are pushed to `out`.
     pub(crate) fn push(&mut self, mut piece: CallPiece, end: u64, out: &mut VecDeque<Arrival>) {
         let same = |open: &&mut PartialCall| open.accepts(&piece);
         if let Some(open) = self.open.iter_mut().rfind(same) {
-            open.append_piece(piece, end);
+            open.add_piece(piece, end);
         } else if let Some(ended) = self.ended.iter().rfind(|ended| ended.accepts(&piece)) {
             if !ended.bracket.complete || piece.arguments.trim().is_empty() {
                 return;
@@ -135,7 +135,7 @@ impl PartialCall {
             bracket: BracketEnd::default(),
             end,
         };
-        open.append_piece(piece, end);
+        open.add_piece(piece, end);
         open
     }
 
@@ -145,7 +145,7 @@ impl PartialCall {
         !piece.key.is_empty() && piece.key == self.key && same
     }
 
-    fn append_piece(&mut self, piece: CallPiece, end: u64) {
+    fn add_piece(&mut self, piece: CallPiece, end: u64) {
         self.id = self.id.take().or(piece.id);
         if let Some(more) = piece.name.filter(|more| *more != self.name) {
             self.name.push_str(&more);

@@ -1,7 +1,7 @@
-//! [`Ending`]: writes the last events of a cut response.
+//! [`EndingWriter`]: writes the last events of a cut response.
 //!
-//! A client without an end waits, fails, or treats the partial answer as complete. With these events it gets a response
-//! that reached its length limit, in the format of its API.
+//! Without an end, a client waits, fails, or mistakes the partial answer for the whole one. These events mark the
+//! response as one that reached its length limit, in the format of its API.
 
 use serde_json::{Map, Value, json};
 
@@ -11,9 +11,9 @@ use crate::reader::{Frame, Frames};
 /// gets no ending.
 const MAX_LINE_BYTES: usize = 1 << 20;
 
-/// Builder of a cut response's last events, from the bytes forwarded before the cut.
+/// Writer of the last events of a cut response. It reads the bytes that were forwarded before the cut.
 #[derive(Debug)]
-pub struct Ending {
+pub struct EndingWriter {
     /// The current line, until its line end arrives.
     line: Vec<u8>,
     /// Whether the current line exceeds [`MAX_LINE_BYTES`]. Its remaining bytes are skipped.
@@ -32,7 +32,7 @@ pub struct Ending {
     is_after_cr: bool,
 }
 
-impl Default for Ending {
+impl Default for EndingWriter {
     fn default() -> Self {
         Self {
             line: Vec::new(),
@@ -47,8 +47,8 @@ impl Default for Ending {
     }
 }
 
-impl Ending {
-    /// Adds bytes that were forwarded to the client.
+impl EndingWriter {
+    /// Reads bytes that were forwarded to the client.
     pub fn record(&mut self, bytes: &[u8]) {
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
         for piece in bytes.split_inclusive(ends) {
@@ -89,7 +89,7 @@ impl Ending {
         self.first.get_or_insert_with(|| self.last.clone());
     }
 
-    /// Returns the last events as bytes. Empty if the API is unknown.
+    /// Returns the last events as bytes, in the format of the API. The result is empty if the API is unknown.
     pub fn bytes(&self) -> Vec<u8> {
         let Some(last) = parse_object(&self.last) else {
             return Vec::new();
@@ -129,8 +129,8 @@ impl Ending {
     }
 }
 
-/// Formats objects as server-sent events if `is_sse`, else one a line. Strings such as `[DONE]` are left out of bare
-/// lines.
+/// Formats objects as server-sent events if `is_sse` is set, otherwise as one object per line. Strings such as `[DONE]`
+/// are left out of JSON lines.
 fn write_objects(events: &[Value], is_sse: bool) -> String {
     let mut text = String::new();
     for event in events {
@@ -199,8 +199,8 @@ fn build_anthropic_end(last: &Map<String, Value>) -> Vec<Value> {
     stop.into_iter().chain(message).collect()
 }
 
-/// Returns the announced response, marked as incomplete. Without a first object, builds a minimal response, since
-/// clients need its status and already have the output.
+/// Returns the response object from the first event, with the status `incomplete`. If there was no first event, builds
+/// a minimal response, since clients need the status and already have the output.
 fn build_responses_end(last: &Map<String, Value>, first: Option<Map<String, Value>>) -> Vec<Value> {
     let mut response = match first.and_then(|mut first| first.remove("response")) {
         Some(Value::Object(response)) => response,
@@ -241,7 +241,7 @@ mod tests {
     use std::path::Path;
 
     fn ending(bytes: &[u8], size: usize) -> String {
-        let mut ending = Ending::default();
+        let mut ending = EndingWriter::default();
         bytes.chunks(size).for_each(|piece| ending.record(piece));
         String::from_utf8(ending.bytes()).unwrap()
     }

@@ -9,13 +9,14 @@ pub const MAX_T_MS: f64 = 1e13;
 /// The maximum number of tokens of one event.
 pub const MAX_TOKENS: u64 = 1_000_000_000_000;
 
-/// The field for the end of a call's arguments, in milliseconds since the request. `t_ms` is their beginning.
+/// The name of the event field that holds when a call's arguments ended, in milliseconds since the request. The field
+/// `t_ms` holds when they began.
 pub const UNTIL: &str = "until_ms";
 
 /// An event of a recording or of a live stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordedEvent {
-    /// The event's kind and content.
+    /// The content of the event, by its kind.
     pub body: Body,
     /// The time of the event in milliseconds since the request, if recorded. Its absolute value is at most
     /// [`MAX_T_MS`].
@@ -27,7 +28,7 @@ pub struct RecordedEvent {
 }
 
 impl RecordedEvent {
-    /// Returns an event with this body and no other fields.
+    /// Returns an event with this body, without a time, tokens or other fields.
     pub fn new(body: Body) -> Self {
         Self {
             body,
@@ -51,12 +52,12 @@ impl RecordedEvent {
     }
 }
 
-/// The kind and content of an event.
+/// The content of an event, by its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
-    /// A chunk of thinking.
+    /// A chunk of reasoning text.
     Reasoning(String),
-    /// A chunk of the answer.
+    /// A chunk of answer text.
     Answer(String),
     /// A tool call.
     ToolCall {

@@ -1,38 +1,38 @@
 //! Conversion of recorded events into detector events.
 
-use deadloop_detect::{Arguments, CutText, Event as GuardEvent, TextChannel};
+use deadloop_detect::{Arguments, CutText, Event as DetectorEvent, TextChannel};
 use serde_json::Value;
 
 use crate::{Body, RecordedEvent, UNTIL};
 
 impl RecordedEvent {
-    /// Returns the event as guards read it.
-    pub fn to_guard_event(&self) -> GuardEvent<'_> {
+    /// Converts the recorded event to an event for detectors.
+    pub fn as_detector_event(&self) -> DetectorEvent<'_> {
         match &self.body {
-            Body::Reasoning(text) => GuardEvent::Text(TextChannel::Reasoning, text),
-            Body::Answer(text) => GuardEvent::Text(TextChannel::Answer, text),
+            Body::Reasoning(text) => DetectorEvent::Text(TextChannel::Reasoning, text),
+            Body::Answer(text) => DetectorEvent::Text(TextChannel::Answer, text),
             Body::ToolCall {
                 id,
                 name,
                 arguments,
-            } => GuardEvent::Call {
+            } => DetectorEvent::Call {
                 id: id.as_deref(),
                 name,
                 arguments: Arguments::Json(arguments),
             },
-            Body::ToolResult { id, content, error } => GuardEvent::Result {
+            Body::ToolResult { id, content, error } => DetectorEvent::Result {
                 id: id.as_deref(),
                 content,
                 error: *error,
                 cut: self.cut_text(),
             },
-            Body::Turn => GuardEvent::Turn {
+            Body::Turn => DetectorEvent::Turn {
                 agent: self.rest.get("agent").and_then(Value::as_str),
             },
-            Body::User(text) => GuardEvent::User(text),
-            Body::System => GuardEvent::System,
-            Body::Handoff { from, to } => GuardEvent::Handoff { from, to },
-            Body::Finish { reason } => GuardEvent::Finish(reason.as_deref()),
+            Body::User(text) => DetectorEvent::User(text),
+            Body::System => DetectorEvent::System,
+            Body::Handoff { from, to } => DetectorEvent::Handoff { from, to },
+            Body::Finish { reason } => DetectorEvent::Finish(reason.as_deref()),
         }
     }
 
@@ -61,17 +61,17 @@ impl RecordedEvent {
     }
 }
 
-/// Converts a transcript into detector events, each with the index of its recorded event.
+/// Iterates over the events of a transcript in the form that detectors take, each with the index of its recorded event.
 ///
 /// In a run without recorded turns, a turn is inserted before model output that follows a result, a user message or the
 /// beginning, with the index of that output. A transcript without calls, results and user messages is not a run.
 ///
 /// If times are recorded, silence becomes events: when the model sent nothing for a second or more before its text,
-/// call or end, [`GuardEvent::Silence`] events precede it, with its index. The time that a tool takes is not silence. A
+/// call or end, [`DetectorEvent::Silence`] events precede it, with its index. The time that a tool takes is not silence. A
 /// silence is reported each second of its first two minutes, then each ten seconds of its first hour, and once at its
 /// end. So a guard that fires after ten seconds fires at that time rather than when the silence is over. The last event
-/// is [`GuardEvent::Closed`].
-pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, GuardEvent<'_>)> {
+/// is [`DetectorEvent::Closed`].
+pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, DetectorEvent<'_>)> {
     let turns = events.iter().any(|e| matches!(e.body, Body::Turn));
     let is_run = || events.iter().any(|event| event.is_run_only());
     let begins_anew = !turns && is_run();
@@ -79,20 +79,20 @@ pub fn stream(events: &[RecordedEvent]) -> impl Iterator<Item = (u64, GuardEvent
     let numbered = (0_u64..).zip(events);
     let mut last = Some(0.0);
     let closed = (events.len() as u64).checked_sub(1);
-    let closed = closed.map(|number| (number, GuardEvent::Closed));
+    let closed = closed.map(|number| (number, DetectorEvent::Closed));
     let converted = numbered.flat_map(move |(number, event)| {
         let begins = fresh && event.is_output();
         match event.body {
             Body::ToolResult { .. } | Body::User(_) => fresh = begins_anew,
             _ => fresh &= !begins,
         }
-        let turn = begins.then_some((number, GuardEvent::Turn { agent: None }));
+        let turn = begins.then_some((number, DetectorEvent::Turn { agent: None }));
         let silence = measure_silence(&mut last, event)
             .into_iter()
             .flat_map(report_times);
-        let silence = silence.map(move |millis| (number, GuardEvent::Silence(millis)));
+        let silence = silence.map(move |millis| (number, DetectorEvent::Silence(millis)));
         let before = silence.chain(turn);
-        before.chain([(number, event.to_guard_event())])
+        before.chain([(number, event.as_detector_event())])
     });
     converted.chain(closed)
 }
@@ -171,7 +171,7 @@ mod tests {
         ];
         let silences = |events: &[RecordedEvent]| {
             let converted = stream(events).filter_map(|(number, e)| match e {
-                GuardEvent::Silence(millis) => Some((number, millis)),
+                DetectorEvent::Silence(millis) => Some((number, millis)),
                 _ => None,
             });
             converted.collect::<Vec<_>>()
@@ -181,7 +181,7 @@ mod tests {
         let to_the_end = (1..=120).map(|second| (5, 1000 * second));
         let all = short.into_iter().chain(after_a_result).chain(to_the_end);
         assert_eq!(silences(&events), all.collect::<Vec<_>>());
-        assert_eq!(stream(&events).last(), Some((5, GuardEvent::Closed)));
+        assert_eq!(stream(&events).last(), Some((5, DetectorEvent::Closed)));
         let untimed = RecordedEvent::new(text());
         let gap = [at(7000.0, text()), untimed, at(9e9, text())];
         let seven: Vec<_> = (1..=7).map(|second| (0, 1000 * second)).collect();
@@ -197,7 +197,7 @@ mod tests {
     fn a_run_without_turns_gets_them() {
         let turns = |bodies: Vec<Body>| {
             let run = events(bodies);
-            let turns = stream(&run).filter(|(_, e)| matches!(e, GuardEvent::Turn { .. }));
+            let turns = stream(&run).filter(|(_, e)| matches!(e, DetectorEvent::Turn { .. }));
             turns.map(|(number, _)| number).collect::<Vec<_>>()
         };
         let text = || Body::Answer("so".into());

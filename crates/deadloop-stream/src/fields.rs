@@ -1,8 +1,9 @@
-//! Functions that remove fields from a JSON object and check their types.
+//! [`ReadFields`]: methods that remove fields from a JSON object and check their types.
 //!
-//! Null is treated as absent. A field of the wrong type is a fault of the record. Fields that remain in the object were
-//! not understood, and are counted as a loss.
+//! A null field counts as absent. A field of the wrong type is a fault of the record. Fields that remain in the object
+//! after reading were not understood, and are counted as losses.
 
+use std::borrow::BorrowMut;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -41,147 +42,146 @@ impl<'de> Deserialize<'de> for RestFields {
     }
 }
 
-/// Removes a field and returns its value. `None` if it is absent or null.
-pub fn any(object: &mut Object, name: &str) -> Option<Value> {
-    let taken = may_have(object, name).then(|| object.remove(name))?;
-    taken.filter(|value| !value.is_null())
-}
-
-/// Returns whether an object may have a field. Exact for up to 16 fields, and needs no hash there; always true for
-/// more.
-pub fn may_have(object: &Object, name: &str) -> bool {
-    object.len() > 16 || object.keys().any(|key| key == name)
-}
-
-/// Returns the value of a field, null included. Searches small objects without a hash.
-pub fn get<'a>(object: &'a Object, name: &str) -> Option<&'a Value> {
-    if object.len() > 16 {
-        return object.get(name);
+/// Methods of a JSON object that read or remove its fields and check their types.
+pub trait ReadFields: BorrowMut<Object> {
+    /// Removes a field and returns its value. `None` if it is absent or null.
+    fn take(&mut self, name: &str) -> Option<Value> {
+        let found = self.may_have_field(name);
+        let object: &mut Object = self.borrow_mut();
+        let taken = found.then(|| object.remove(name))?;
+        taken.filter(|value| !value.is_null())
     }
-    let mut fields = object.iter();
-    fields.find_map(|(key, value)| (key == name).then_some(value))
-}
 
-/// Removes several fields and returns their values in the order of `names`. For large objects this is many times faster
-/// than single removals.
-pub fn several<const N: usize>(object: &mut Object, names: [&str; N]) -> [Option<Value>; N] {
-    let mut found = [const { None }; N];
-    for (name, value) in std::mem::take(object) {
-        match names.iter().position(|known| *known == name) {
-            Some(at) => found[at] = Some(value).filter(|value| !value.is_null()),
-            None => drop(object.insert(name, value)),
+    /// Returns whether the object may have this field. The answer is exact for objects of up to 16 fields, and always
+    /// true for larger ones, so that no hash is computed.
+    fn may_have_field(&self, name: &str) -> bool {
+        let object: &Object = self.borrow();
+        object.len() > 16 || object.keys().any(|key| key == name)
+    }
+
+    /// Returns the value of a field, even if it is null. Small objects are searched without computing a hash.
+    fn get_field(&self, name: &str) -> Option<&Value> {
+        let object: &Object = self.borrow();
+        if object.len() > 16 {
+            return object.get(name);
+        }
+        let mut fields = object.iter();
+        fields.find_map(|(key, value)| (key == name).then_some(value))
+    }
+
+    /// Removes fields whose values are not needed. `names` is a list separated by spaces.
+    fn remove_fields(&mut self, names: &str) {
+        for name in names.split(' ') {
+            self.take(name);
         }
     }
-    found
-}
 
-/// Removes fields that carry no further information. `names` are separated by spaces.
-pub fn remove_all(object: &mut Object, names: &str) {
-    for name in names.split(' ') {
-        any(object, name);
-    }
-}
-
-/// Renames fields. Each pair is the old and the new name.
-pub fn rename(object: &mut Object, names: &[(&str, &str)]) {
-    for (theirs, ours) in names {
-        if let Some(value) = object.remove(*theirs) {
-            object.insert((*ours).to_owned(), value);
+    /// Renames fields. Each pair holds the old name and the new name.
+    fn rename_fields(&mut self, names: &[(&str, &str)]) {
+        let object: &mut Object = self.borrow_mut();
+        for (theirs, ours) in names {
+            if let Some(value) = object.remove(*theirs) {
+                object.insert((*ours).to_owned(), value);
+            }
         }
     }
-}
 
-/// Returns the text of a field without removing it. Empty if the field is not a string.
-pub fn word<'a>(object: &'a Object, name: &str) -> &'a str {
-    let value = get(object, name);
-    value.and_then(Value::as_str).unwrap_or_default()
-}
+    /// Returns the text of a string field, which stays in the object. The text is empty if the field is not a string.
+    fn get_str(&self, name: &str) -> &str {
+        let value = self.get_field(name);
+        value.and_then(Value::as_str).unwrap_or_default()
+    }
 
-/// Removes and returns the first of these fields that is present. It must be a string.
-pub fn first_string(object: &mut Object, names: &[&str]) -> WireResult<Option<String>> {
-    let mut found = names.iter().map(|name| string(object, name));
-    found.find_map(Result::transpose).transpose()
-}
+    /// Removes the first of the named fields that is present, and returns its string.
+    fn take_first_string(&mut self, names: &[&str]) -> WireResult<Option<String>> {
+        let mut found = names.iter().map(|name| self.take_string(name));
+        found.find_map(Result::transpose).transpose()
+    }
 
-/// Removes and returns a required list.
-pub fn need_list(object: &mut Object, name: &str, expected: &str) -> WireResult<Vec<Value>> {
-    list(object, name)?.ok_or_else(|| missing(name, expected))
-}
+    /// Removes a required list field and returns its elements.
+    fn require_list(&mut self, name: &str, expected: &str) -> WireResult<Vec<Value>> {
+        self.take_list(name)?
+            .ok_or_else(|| missing_field(name, expected))
+    }
 
-/// Removes a field and returns its text: a string unchanged, another value as JSON. Empty if absent.
-pub fn text_or_json(object: &mut Object, name: &str) -> String {
-    match any(object, name) {
-        Some(Value::String(text)) => text,
-        other => other.map(|value| value.to_string()).unwrap_or_default(),
+    /// Removes a field and returns its value as text: a string unchanged, any other value as JSON, an absent value as
+    /// an empty text.
+    fn take_text(&mut self, name: &str) -> String {
+        match self.take(name) {
+            Some(Value::String(text)) => text,
+            other => other.map(|value| value.to_string()).unwrap_or_default(),
+        }
+    }
+
+    /// Removes an optional string field and returns its value.
+    fn take_string(&mut self, name: &str) -> WireResult<Option<String>> {
+        into_string(name, self.take(name))
+    }
+
+    /// Removes an optional field with a whole number of at least 0, and returns the number.
+    fn take_count(&mut self, name: &str) -> WireResult<Option<u64>> {
+        let taken = self.take(name);
+        let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
+        number.map_err(|other| wrong_type(name, &other, "a whole number"))
+    }
+
+    /// Removes an optional object field and returns its value.
+    fn take_object(&mut self, name: &str) -> WireResult<Option<Object>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(wrong_type(name, &other, "an object")),
+        }
+    }
+
+    /// Removes an optional list field and returns its elements.
+    fn take_list(&mut self, name: &str) -> WireResult<Option<Vec<Value>>> {
+        match self.take(name) {
+            None => Ok(None),
+            Some(Value::Array(items)) => Ok(Some(items)),
+            Some(other) => Err(wrong_type(name, &other, "a list")),
+        }
+    }
+
+    /// Removes a field with a name or an id, and returns it as text. Some servers send a number instead of a string.
+    /// Values of other types stay in the object.
+    fn take_label(&mut self, name: &str) -> Option<String> {
+        if !matches!(self.get_field(name)?, Value::String(_) | Value::Number(_)) {
+            return None;
+        }
+        let text = match self.take(name)? {
+            Value::String(text) => text,
+            number => number.to_string(),
+        };
+        Some(text).filter(|text| !text.is_empty())
     }
 }
 
-/// Removes and returns an optional string.
-pub fn string(object: &mut Object, name: &str) -> WireResult<Option<String>> {
-    text(name, any(object, name))
-}
+impl ReadFields for Object {}
 
-/// Converts the removed value of field `name` to a string.
-pub fn text(name: &str, taken: Option<Value>) -> WireResult<Option<String>> {
+/// Converts the value of the field `name`, which was already removed, to a string.
+pub fn into_string(name: &str, taken: Option<Value>) -> WireResult<Option<String>> {
     match taken {
         None => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(other) => Err(wrong(name, &other, "a string")),
+        Some(other) => Err(wrong_type(name, &other, "a string")),
     }
 }
 
-/// Removes and returns an optional whole number of at least 0.
-pub fn count(object: &mut Object, name: &str) -> WireResult<Option<u64>> {
-    let taken = any(object, name);
-    let number = taken.map(|value| value.as_u64().ok_or(value)).transpose();
-    number.map_err(|other| wrong(name, &other, "a whole number"))
-}
-
-/// Removes and returns an optional object.
-pub fn object(object: &mut Object, name: &str) -> WireResult<Option<Object>> {
-    match any(object, name) {
-        None => Ok(None),
-        Some(Value::Object(map)) => Ok(Some(map)),
-        Some(other) => Err(wrong(name, &other, "an object")),
-    }
-}
-
-/// Removes and returns an optional list.
-pub fn list(object: &mut Object, name: &str) -> WireResult<Option<Vec<Value>>> {
-    match any(object, name) {
-        None => Ok(None),
-        Some(Value::Array(items)) => Ok(Some(items)),
-        Some(other) => Err(wrong(name, &other, "a list")),
-    }
-}
-
-/// Converts the value of field `name` to an object.
+/// Converts the value of the field `name` to an object.
 pub fn as_object(name: &str, value: Value) -> WireResult<Object> {
     match value {
         Value::Object(map) => Ok(map),
-        other => Err(wrong(name, &other, "an object")),
+        other => Err(wrong_type(name, &other, "an object")),
     }
 }
 
 /// Returns the fault for a field of the wrong type.
-pub fn wrong(name: &str, value: &Value, expected: &str) -> WireFault {
+pub fn wrong_type(name: &str, value: &Value, expected: &str) -> WireFault {
     WireFault::new(format!("`{name}` is {}", kind(value)), expected)
 }
 
 /// Returns the fault for a missing field.
-pub fn missing(name: &str, expected: &str) -> WireFault {
+pub fn missing_field(name: &str, expected: &str) -> WireFault {
     WireFault::new(format!("no `{name}`"), expected)
-}
-
-/// Removes and returns a name or id: a string, or the number that some servers send. Other values are left in the
-/// object.
-pub fn label(object: &mut Object, name: &str) -> Option<String> {
-    if !matches!(get(object, name)?, Value::String(_) | Value::Number(_)) {
-        return None;
-    }
-    let text = match object.remove(name)? {
-        Value::String(text) => text,
-        number => number.to_string(),
-    };
-    Some(text).filter(|text| !text.is_empty())
 }

@@ -10,7 +10,7 @@
 //! | conversion of bytes into events, for every API | [`StreamReader`] |
 //! | separation of thinking and answer | [`ThinkSplitter`], [`ThinkRules`] |
 //! | detection of silence, with the caller's clock | [`SilenceTimer`] |
-//! | well-formed ends for cut responses | [`Ending`] |
+//! | well-formed ends for cut responses | [`EndingWriter`] |
 //! | recorded events, and their conversion for detectors | [`RecordedEvent`], [`stream`] |
 //! | parsers of each API's objects, for readers of recordings | [`reader`], [`fields`], [`wire`] |
 
@@ -37,7 +37,7 @@ mod watched_response;
 pub mod wire;
 
 pub use deadloop_detect as detect;
-pub use ending::Ending;
+pub use ending::EndingWriter;
 pub use event::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent, UNTIL};
 pub use events::stream;
 pub use glob::ModelGlob;

@@ -95,7 +95,7 @@ impl Problem {
         }
     }
 
-    /// Returns the problem with this cost.
+    /// Sets the cost of the problem and returns the problem.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }

@@ -40,13 +40,13 @@ impl PromptInfo {
     pub fn user_texts(body: &[u8]) -> Option<Vec<String>> {
         let body = std::str::from_utf8(body).ok()?;
         match parse(body, MAX_VALUES).ok()? {
-            Value::Object(body) => Some(Self::in_request(&body)),
+            Value::Object(body) => Some(Self::read_user_texts(&body)),
             _ => None,
         }
     }
 
-    /// Returns the user's texts in a parsed request. See [`written`](Self::written).
-    pub fn in_request(body: &Object) -> Vec<String> {
+    /// Returns the user's texts in a parsed request. See [`user_texts`](Self::user_texts).
+    pub fn read_user_texts(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in INPUT_FIELDS {
             match body.get(*field) {

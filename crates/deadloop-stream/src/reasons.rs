@@ -23,8 +23,8 @@ const USUAL_REASONS: [(&str, &str); 19] = [
     ("tool-calls", "tool_calls"),
 ];
 
-/// Returns OpenAI's equivalent of a finish reason, or the reason itself if unknown.
-pub fn usual(reason: &str) -> String {
+/// Translates a finish reason to its equivalent in OpenAI's API. An unknown reason is returned unchanged.
+pub fn normalize(reason: &str) -> String {
     let known = USUAL_REASONS.iter().find(|(word, _)| *word == reason);
     known.map_or(reason, |(_, usual)| usual).to_owned()
 }

@@ -24,13 +24,13 @@ pub struct SilenceTimer {
     is_idle: bool,
     /// The number of calls without a result since the model's last output. A tool runs while it is above 0.
     running_calls: u64,
-    /// Whether arguments have come as text, but not yet their call.
+    /// Whether arguments have arrived as text, but their call has not.
     writing: bool,
 }
 
 impl SilenceTimer {
-    /// Returns the silences to report at `now`, if nothing has come: their lengths in milliseconds, in rising order.
-    pub fn due_silences(&mut self, now: u64) -> Vec<u64> {
+    /// Returns the silences to report at `now` if no event has arrived, as lengths in milliseconds in ascending order.
+    pub fn report_silences(&mut self, now: u64) -> Vec<u64> {
         if self.is_idle {
             Vec::new()
         } else {
@@ -113,20 +113,20 @@ mod tests {
     fn the_model_is_silent_and_a_tool_is_not() {
         let mut quiet = SilenceTimer::default();
         let text = Event::Text(TextChannel::Answer, "x");
-        assert_eq!(quiet.due_silences(999), [0; 0]);
-        assert_eq!(quiet.due_silences(1000), [1000]);
+        assert_eq!(quiet.report_silences(999), [0; 0]);
+        assert_eq!(quiet.report_silences(1000), [1000]);
         assert_eq!(quiet.on_event(&text, 1500), [1500]);
-        assert_eq!(quiet.due_silences(2400), [0; 0]);
-        assert_eq!(quiet.due_silences(4700), [1000, 2000, 3000]);
-        assert_eq!(quiet.due_silences(4800), [0; 0], "told once");
-        assert_eq!(quiet.due_silences(0), [0; 0], "a clock that went back");
+        assert_eq!(quiet.report_silences(2400), [0; 0]);
+        assert_eq!(quiet.report_silences(4700), [1000, 2000, 3000]);
+        assert_eq!(quiet.report_silences(4800), [0; 0], "told once");
+        assert_eq!(quiet.report_silences(0), [0; 0], "a clock that went back");
         assert_eq!(quiet.on_event(&CALL, 5500), [4000]);
-        assert_eq!(quiet.due_silences(90_000), [0; 0], "a tool runs");
+        assert_eq!(quiet.report_silences(90_000), [0; 0], "a tool runs");
         assert_eq!(quiet.on_event(&Event::User("go on"), 91_000), [0; 0]);
-        assert_eq!(quiet.due_silences(93_000), [1000, 2000]);
+        assert_eq!(quiet.report_silences(93_000), [1000, 2000]);
         let end = quiet.on_event(&Event::Finish(None), 93_000);
         assert_eq!(end, [0; 0], "told as 2000");
-        assert_eq!(quiet.due_silences(900_000), [0; 0]);
+        assert_eq!(quiet.report_silences(900_000), [0; 0]);
     }
 
     #[test]
@@ -141,9 +141,9 @@ mod tests {
         for event in [CALL, CALL, result] {
             assert_eq!(quiet.on_event(&event, 0), [0; 0]);
         }
-        assert_eq!(quiet.due_silences(12_000), [0; 0], "the second one runs");
+        assert_eq!(quiet.report_silences(12_000), [0; 0], "the second one runs");
         assert_eq!(quiet.on_event(&result, 12_000), [0; 0]);
-        assert_eq!(quiet.due_silences(13_500), [1000], "both have ended");
+        assert_eq!(quiet.report_silences(13_500), [1000], "both have ended");
     }
 
     #[test]
@@ -153,7 +153,7 @@ mod tests {
             let at_once = SilenceTimer::default().on_event(&text, gap);
             let mut quiet = SilenceTimer::default();
             let waits = (0..gap).step_by(700);
-            let mut reported: Vec<u64> = waits.flat_map(|now| quiet.due_silences(now)).collect();
+            let mut reported: Vec<u64> = waits.flat_map(|now| quiet.report_silences(now)).collect();
             reported.extend(quiet.on_event(&text, gap));
             assert_eq!(reported, at_once, "{gap}");
         }

@@ -8,7 +8,7 @@ use serde_json::Value;
 ///
 /// Accepts ISO 8601 (UTC without a named zone), and numbers of seconds, milli-, micro- or nanoseconds, distinguished by
 /// their size.
-pub fn millis(value: &Value) -> Option<f64> {
+pub fn parse_millis(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64().and_then(scale_to_ms),
         Value::String(text) => parse_iso(text).or_else(|| text.parse().ok().and_then(scale_to_ms)),
@@ -24,12 +24,13 @@ pub struct EventClock {
 }
 
 impl EventClock {
-    /// Returns the milliseconds from the first recorded time to this one. See [`millis`] for the accepted values.
+    /// Returns the milliseconds between the first recorded time and this one. [`parse_millis`] describes the accepted
+    /// values.
     pub fn at(&mut self, recorded: Option<&Value>) -> Option<f64> {
-        self.since(recorded.and_then(millis))
+        self.since(recorded.and_then(parse_millis))
     }
 
-    /// Returns the milliseconds from the first stamp passed in to this one. 0 for an earlier stamp.
+    /// Returns the milliseconds between the first time stamp and this one, or 0 if this one is earlier.
     pub fn since(&mut self, stamp: Option<f64>) -> Option<f64> {
         let stamp = stamp?;
         let start = *self.start.get_or_insert(stamp);
@@ -79,10 +80,10 @@ mod tests {
             json!(1_694_268_190_000_000_u64),
             json!(1_694_268_190_000_000_000_u64),
         ] {
-            assert_eq!(millis(&value), Some(second), "{value}");
+            assert_eq!(parse_millis(&value), Some(second), "{value}");
         }
         assert_eq!(
-            millis(&json!("2023-09-09T14:03:10.5Z")),
+            parse_millis(&json!("2023-09-09T14:03:10.5Z")),
             Some(second + 500.0)
         );
         for value in [
@@ -91,7 +92,7 @@ mod tests {
             json!(null),
             json!("2023-13-01T00:00:00Z"),
         ] {
-            assert_eq!(millis(&value), None, "{value}");
+            assert_eq!(parse_millis(&value), None, "{value}");
         }
     }
 }

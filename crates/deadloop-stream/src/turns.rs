@@ -13,11 +13,11 @@ use deadloop_detect::{Alarm, Event};
 pub(crate) struct TurnFinder {
     /// Whether the next output begins a turn.
     next_output_begins_turn: bool,
-    /// Whether the stream reports its turns.
+    /// Whether the stream marks the beginning of each turn.
     reported: bool,
-    /// Whether a call, a result or a user message has come.
+    /// Whether a call, a result or a user message has arrived.
     is_run: bool,
-    /// Whether a turn was derived.
+    /// Whether a turn was derived in this stream.
     derived: bool,
 }
 

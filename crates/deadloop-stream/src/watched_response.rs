@@ -7,7 +7,8 @@ use deadloop_detect::{
 
 use crate::turns::TurnFinder;
 use crate::{
-    Arrival, Ending, Problem, PromptInfo, SilenceTimer, StreamFormat, StreamReader, ThinkOptions,
+    Arrival, EndingWriter, Problem, PromptInfo, SilenceTimer, StreamFormat, StreamReader,
+    ThinkOptions,
 };
 
 /// The name used for an unknown model.
@@ -70,7 +71,7 @@ pub struct WatchedResponse {
     /// The number of stream bytes so far.
     bytes_so_far: u64,
     counts: ResponseCounts,
-    ending: Ending,
+    ending: EndingWriter,
     alarm: Option<Alarm>,
     closed: bool,
 }
@@ -78,13 +79,13 @@ pub struct WatchedResponse {
 /// Sizes of the response's parts so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseCounts {
-    /// The number of chars of thinking.
+    /// The number of chars of reasoning text.
     pub reasoning: Chars,
-    /// The number of chars of the answer.
+    /// The number of chars of answer text.
     pub answer: Chars,
-    /// The number of chars in arguments of calls.
+    /// The number of chars in the arguments of tool calls.
     pub arguments: Chars,
-    /// The number of calls.
+    /// The number of tool calls.
     pub calls: Calls,
 }
 
@@ -101,7 +102,7 @@ pub struct WatchStep {
     /// All refusals in order, including that of `decision`. A call that is refused both for its arguments and as a call
     /// is listed once.
     pub refused: Vec<RefusedCall>,
-    /// The alarms that only warn or observe.
+    /// Alarms of guards that only warn or observe, and do not stop the response.
     pub warnings: Vec<Alarm>,
 }
 
@@ -118,10 +119,11 @@ pub struct RefusedCall {
     pub end: u64,
 }
 
-/// An event of the response, for callers that also process events. The guard took the event, or had already stopped.
+/// An event of the response, for callers that also process events. The guard has read the event, unless it had already
+/// stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct ResponseEvent<'a> {
-    /// The event.
+    /// The event in the form that detectors take.
     pub event: Event<'a>,
     /// Whether the guard continues after the event.
     pub goes_on: bool,
@@ -130,7 +132,8 @@ pub struct ResponseEvent<'a> {
 }
 
 impl WatchedResponse {
-    /// Returns a watched response of an unknown model. `think` returns the options for splitting a model's text.
+    /// Creates a watched response whose model is not yet known. The function `think` returns the options for splitting
+    /// the text of a given model into reasoning and answer.
     pub fn new(
         guards: Guards,
         think: impl Fn(&str) -> ThinkOptions + Send + Sync + 'static,
@@ -139,7 +142,7 @@ impl WatchedResponse {
         Self::with(guards.guard(UNKNOWN_MODEL), reader.splitting_by(think)).by_model(guards)
     }
 
-    /// Returns a watched response that `reader` reads and `guard` watches.
+    /// Creates a watched response that is read by `reader` and checked by `guard`.
     pub fn with(guard: Guard, reader: StreamReader) -> Self {
         Self {
             guard,
@@ -156,7 +159,7 @@ impl WatchedResponse {
             events: 0,
             bytes_so_far: 0,
             counts: ResponseCounts::default(),
-            ending: Ending::default(),
+            ending: EndingWriter::default(),
             alarm: None,
             closed: false,
         }
@@ -191,7 +194,7 @@ impl WatchedResponse {
         self
     }
 
-    /// Returns the pair of a model and the request's task.
+    /// Combines a model name with the task of the request.
     fn model_task<'a>(&'a self, model: &'a str) -> ModelTask<'a> {
         ModelTask {
             model,
@@ -257,7 +260,7 @@ impl WatchedResponse {
         step
     }
 
-    /// Reports that no bytes have arrived up to `now`.
+    /// Reports to the guard that no bytes have arrived until `now`.
     pub fn silent(&mut self, now: u64) -> WatchStep {
         self.silent_each(now, |_| ())
     }
@@ -268,7 +271,7 @@ impl WatchedResponse {
             return self.stopped_step();
         }
         let mut step = WatchStep::default();
-        for silence in self.silence.due_silences(now) {
+        for silence in self.silence.report_silences(now) {
             if self.push(&Event::Silence(silence), true, &mut step, &mut each) {
                 break;
             }

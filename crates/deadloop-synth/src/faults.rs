@@ -69,7 +69,7 @@ impl<'a> Synth<'a> {
                 drawn,
             ))
         };
-        let (stream, drawn) = self.retry_draw((item, &frame.id), 2 * MAX_DRAWS, draw)?;
+        let (stream, drawn) = self.draw_with_retries((item, &frame.id), 2 * MAX_DRAWS, draw)?;
         Ok(self.finish_fault(frame, faults, &request, stream, drawn))
     }
 

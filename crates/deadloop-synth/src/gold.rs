@@ -117,7 +117,7 @@ pub(super) fn parse_thinking(text: &str) -> Meaning {
 }
 
 /// Creates the meaning of a text without actions and reasoning.
-pub(super) fn text_meaning(text: &str) -> Meaning {
+pub(super) fn meaning_of_text(text: &str) -> Meaning {
     Meaning {
         text: text.to_owned(),
         ..Meaning::default()

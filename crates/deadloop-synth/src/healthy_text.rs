@@ -73,7 +73,7 @@ impl<'a> Synth<'a> {
         let taken = clean.take_piece(chars.low, wanted).ok_or_else(short)?;
         let mut text: String = taken.iter().collect();
         if item.glue.is_some() {
-            let doubt = self.spec.doubt_words(item.glue.as_ref(), frame.lang);
+            let doubt = self.spec.doubt_phrases(item.glue.as_ref(), frame.lang);
             text = join_statements(&split_statements(&text), doubt, 1.0, &mut rng);
         }
         let first = clean.parts.first().ok_or_else(short)?;

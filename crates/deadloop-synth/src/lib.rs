@@ -177,7 +177,7 @@ impl<'a> Synth<'a> {
     }
 
     /// Returns the first successful draw of up to `attempts`.
-    fn retry_draw<T>(
+    fn draw_with_retries<T>(
         &self,
         (item, id): (&SpecItem, &str),
         attempts: usize,
@@ -243,7 +243,7 @@ impl<'a> Synth<'a> {
             units: &units,
         };
         let draw = |_| text_loops::draw_loop(&wanted, &mut rng);
-        let text = self.retry_draw((item, &frame.id), MAX_DRAWS, draw)?;
+        let text = self.draw_with_retries((item, &frame.id), MAX_DRAWS, draw)?;
         Ok(self.finish_text_loop(frame, (kind, wanted.channel), text, &mut rng))
     }
 

@@ -70,7 +70,7 @@ pub(super) fn damage_whole_stream(
         events,
         channel: "answer",
         onset: (!request.is_intact && kept_chars > 0).then(|| kept_chars - 1),
-        gold: gold::meaning_json(&gold::text_meaning(intact)),
+        gold: gold::meaning_json(&gold::meaning_of_text(intact)),
         pause_ms,
     })
 }

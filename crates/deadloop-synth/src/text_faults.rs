@@ -44,7 +44,7 @@ pub(super) fn damage_answer(
     let meaning = match stream {
         SpecStreamKind::Tags => gold::parse_tags(&TagNames::load(), intact),
         SpecStreamKind::Think => gold::parse_thinking(intact),
-        _ => gold::text_meaning(intact),
+        _ => gold::meaning_of_text(intact),
     };
     if stream == SpecStreamKind::Think && meaning.reasoning.is_empty() {
         return Err("no whole block of thinking at its start");
@@ -54,7 +54,7 @@ pub(super) fn damage_answer(
     let nothing =
         !request.is_intact && matches!(request.fault, Fault::Pseudo | Fault::Confirmation);
     let gold = match request.fault {
-        _ if nothing => gold::text_meaning(""),
+        _ if nothing => gold::meaning_of_text(""),
         // The removed text cannot be recovered, so only the tags have a meaning.
         Fault::Empty if !request.is_intact => gold::parse_tags(&TagNames::load(), &text),
         _ => meaning,

@@ -41,7 +41,7 @@ pub(super) fn draw_loop(request: &LoopRequest<'_>, rng: &mut Rng) -> DrawResult<
         drift_words: DriftWords {
             others: &vocabulary,
             paraphrase: request.spec.paraphrase_groups(),
-            doubt: request.spec.doubt_words(glue, request.lang),
+            doubt: request.spec.doubt_phrases(glue, request.lang),
         },
     };
     let unit = maker.draw_unit(rng)?;

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 
 use polars::prelude::{AnyValue, Column, DataFrame};
 
-use crate::formula::{remove_escape, unrunnable};
+use crate::formula::{escape_formula, remove_escape};
 use crate::schema::{CellType, ColumnDoc, Float, Int, Text, Type};
 
 /// Writer of data frames to a CSV file.
@@ -61,7 +61,7 @@ impl<W: Write> CsvWriter<W> {
 fn format_cell(column: &Column, row: usize) -> String {
     let value = column.get(row).unwrap_or(AnyValue::Null);
     match value.get_str() {
-        Some(text) => unrunnable(text).into_owned(),
+        Some(text) => escape_formula(text).into_owned(),
         None => cell_text(&value).unwrap_or_default(),
     }
 }
@@ -100,18 +100,18 @@ pub fn read_csv(from: impl Read, types: &[ColumnDoc]) -> Result<DataFrame, csv::
         let cells = rows
             .iter()
             .map(|row| row.get(at).filter(|cell| !cell.is_empty()));
-        read_column(name, of.map_or(Type::Text, |doc| doc.of), cells)
+        read_column(name, of.map_or(Type::Text, |doc| doc.cell_type), cells)
     };
     let columns = header.iter().enumerate().map(column).collect();
     DataFrame::new(rows.len(), columns).map_err(|e| std::io::Error::other(e.to_string()).into())
 }
 
-fn read_column<'a>(name: &str, of: Type, cells: impl Iterator<Item = Option<&'a str>>) -> Column {
+fn read_column<'a>(name: &str, kind: Type, cells: impl Iterator<Item = Option<&'a str>>) -> Column {
     let float = |cell: &str| match cell {
         "never" => Some(f64::INFINITY),
         text => text.parse::<f64>().ok(),
     };
-    match of {
+    match kind {
         Type::Text => Text::column(
             name,
             &mut cells.map(|cell| Text::from(cell.map(remove_escape))),

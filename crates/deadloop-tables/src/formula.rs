@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 /// Escapes text that a spreadsheet would run as a formula.
-pub fn unrunnable(text: &str) -> Cow<'_, str> {
+pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let runs = begins_formula(text) && !is_number(text);
     // Text that looks escaped is escaped too, since reading would remove its leading quote.
     if runs || text.strip_prefix('\'').is_some_and(looks_escaped) {
@@ -56,7 +56,7 @@ mod tests {
             ("'=1", "''=1"),
             ("", ""),
         ] {
-            assert_eq!(unrunnable(text), written);
+            assert_eq!(escape_formula(text), written);
             assert_eq!(remove_escape(written), text);
         }
     }
@@ -64,7 +64,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_written_is_read_as_it_was(text in "['=@+a1\t\r\n-]{0,6}") {
-            let written = unrunnable(&text);
+            let written = escape_formula(&text);
             prop_assert_eq!(remove_escape(&written), &*text);
             prop_assert!(!begins_formula(&written) || is_number(&written));
         }

@@ -5,7 +5,7 @@
 //! | declaration of a table's columns: name, type, unit, meaning | [`schema!`], [`table_row!`], [`Schema`] |
 //! | data frames, and the cells of their columns | [`DataFrame`], [`texts`], [`ints`], [`floats`] |
 //! | joins of two frames | [`join`] |
-//! | CSV files, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`unrunnable`] |
+//! | CSV files, without formulas that a spreadsheet would run | [`CsvWriter`], [`read_csv`], [`escape_formula`] |
 //! | Parquet files | [`ParquetWriter`], [`read_parquet`] |
 //! | rows of any Parquet file as JSON | [`ParquetRows`] |
 //!
@@ -21,7 +21,7 @@ mod rows;
 mod schema;
 
 pub use csv::{CsvWriter, cell_text, number, read_csv};
-pub use formula::unrunnable;
+pub use formula::escape_formula;
 pub use parquet::{ParquetRows, ParquetWriter, read_parquet};
 pub use polars;
 pub use polars::prelude::DataFrame;

@@ -35,7 +35,7 @@ pub struct ColumnDoc {
     /// The name. A `*` is a part that depends on the run.
     pub name: String,
     /// The type of the cells.
-    pub of: Type,
+    pub cell_type: Type,
     /// The unit of the numbers. Empty for texts and plain numbers.
     pub unit: String,
     /// The meaning of the cells.
@@ -62,7 +62,7 @@ impl<R> SchemaField<R> {
     ) -> Self {
         let doc = ColumnDoc {
             name: name.into(),
-            of: T::TYPE,
+            cell_type: T::TYPE,
             unit: unit.into(),
             about: about.into(),
         };

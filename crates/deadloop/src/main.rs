@@ -17,7 +17,7 @@ mod show;
 use clap::{CommandFactory, FromArgMatches};
 
 fn main() -> std::process::ExitCode {
-    deadloop_run::option::name_options(exit::option_name);
+    deadloop_run::option::set_option_formatter(exit::option_name);
     let program = commands::families::group_by_family(args::Cli::command());
     let matches = match program.try_get_matches() {
         Ok(matches) => matches,

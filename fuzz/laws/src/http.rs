@@ -6,7 +6,7 @@
 use std::sync::LazyLock;
 
 use deadloop_proxy::Upstream;
-use deadloop_proxy::offline::sent;
+use deadloop_proxy::offline::forward_requests;
 
 static SERVER: LazyLock<Upstream> =
     LazyLock::new(|| "http://server/base".parse().expect("an address"));
@@ -14,7 +14,7 @@ static SERVER: LazyLock<Upstream> =
 /// Checks the requests that the proxy sends on for any bytes of a client.
 pub fn http(bytes: &[u8]) {
     let mut rest = bytes;
-    for one in sent(bytes, &SERVER) {
+    for one in forward_requests(bytes, &SERVER) {
         for reader in LenientReader::ALL {
             let (before, after) = (reader.read(rest), reader.read(&one.bytes));
             if !one.whole {

@@ -96,7 +96,7 @@ fn read(folder: &Path, options: &ImportOptions) -> ImportedRecording {
     ImportedRecording {
         counts,
         formats: import.formats().map(|(name, _)| name).collect(),
-        passed: import.passed_over().map(|(_, files, _)| files).sum(),
+        passed: import.skipped_kinds().map(|(_, files, _)| files).sum(),
         entries,
     }
 }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use deadloop_corpus::{StreamFormat, ThinkRules};
 use deadloop_detect::{Alarm, Guards, RECOMMENDED, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::offline::{ReadMessage, judged, messages};
+use deadloop_proxy::offline::{ReadMessage, guard_response, read_messages};
 
 use crate::text::text;
 
@@ -29,7 +29,7 @@ fn options(settings: &str) -> ProxyOptions {
         guards: Guards::new(&settings).expect("guards"),
         think: ThinkRules::default(),
         max_connections: 1,
-        hook: Box::new(|_| ()),
+        on_event: Box::new(|_| ()),
     }
 }
 
@@ -75,13 +75,13 @@ impl Read for SlowReader<'_> {
 /// Checks that bytes are read alike in any pieces, that no byte is invented, and that headers of one connection are not
 /// sent on.
 fn hostile(bytes: &[u8], requests: bool, size: usize) {
-    let whole = messages(bytes, requests);
+    let whole = read_messages(bytes, requests);
     let slow = SlowReader {
         bytes,
         size,
         ready: true,
     };
-    assert_eq!(messages(slow, requests), whole);
+    assert_eq!(read_messages(slow, requests), whole);
     let read: usize = whole.iter().map(|message| message.body.len()).sum();
     assert!(read <= bytes.len());
     for message in &whole {
@@ -122,7 +122,7 @@ fn framed(body: &[u8], size: usize) {
             whole: true,
             passed: Vec::new(),
         };
-        let read = messages(slow, false);
+        let read = read_messages(slow, false);
         let [first, ..] = &read[..] else {
             panic!("nothing was read");
         };
@@ -134,8 +134,8 @@ fn framed(body: &[u8], size: usize) {
 /// Checks guards that may refuse calls: in any pieces, the same alarm ends the response. A refused call may be passed
 /// on further if its bytes come in pieces.
 fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
-    let (whole, alarm) = judged(&REFUSING, format, [bytes]);
-    let (pieces, same) = judged(&REFUSING, format, bytes.chunks(size));
+    let (whole, alarm) = guard_response(&REFUSING, format, [bytes]);
+    let (pieces, same) = guard_response(&REFUSING, format, bytes.chunks(size));
     let told = |alarm: &Option<Alarm>| alarm.as_ref().map(Alarm::log_line);
     assert_eq!(told(&alarm), told(&same));
     if alarm.is_none() {
@@ -146,8 +146,8 @@ fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
 /// Checks a guard that stops: without an alarm every byte passes. Otherwise the same alarm ends the stream at the same
 /// place, in any pieces.
 fn stream(bytes: &[u8], format: StreamFormat, size: usize) {
-    let (whole, alarm) = judged(&OPTIONS, format, [bytes]);
-    let (pieces, same) = judged(&OPTIONS, format, bytes.chunks(size));
+    let (whole, alarm) = guard_response(&OPTIONS, format, [bytes]);
+    let (pieces, same) = guard_response(&OPTIONS, format, bytes.chunks(size));
     let told = |alarm: &Option<Alarm>| alarm.as_ref().map(Alarm::log_line);
     assert_eq!(told(&alarm), told(&same));
     if alarm.is_none() {

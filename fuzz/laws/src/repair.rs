@@ -91,12 +91,12 @@ fn mends(repairer: &Repairer, params: &Params, text: &str, chunking: u8) {
 }
 
 fn streamed(repairer: &Repairer, params: &Params, chunks: &[&str]) -> MeaningParts {
-    let mut machine = repairer.text(params).expect("it reads text");
+    let mut machine = repairer.text_repairer(params).expect("it reads text");
     let (mut pieces, mut read) = (MeaningParts::default(), 0);
     for chunk in chunks {
         machine.push(chunk, &mut pieces);
         read += chunk.chars().count();
-        assert!(machine.backlog() <= read, "more waits than came");
+        assert!(machine.held_len() <= read, "more waits than came");
     }
     machine.finish(&mut pieces);
     let (work, most) = (machine.work(), STEPS * (read as u64 + 100));
@@ -116,7 +116,7 @@ fn delivers(repairer: &Repairer, params: &Params, text: &str) {
     let gold: Vec<Delivery> = text.split(' ').enumerate().map(word).collect();
     let order = damage_events(Fault::ReplayOrder, 3, text.len() as u64, &gold).events;
     let events = damage_events(Fault::ReplayDoubled, 3, text.len() as u64, &order).events;
-    let mut machine = repairer.events(params).expect("it reads events");
+    let mut machine = repairer.event_repairer(params).expect("it reads events");
     let mut given = Vec::new();
     for event in events {
         machine.push(event, &mut given);

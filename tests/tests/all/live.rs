@@ -8,10 +8,10 @@
 use deadloop_corpus::{Body, RecordedEvent, ThinkRules, Transcript};
 use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::offline::judged;
+use deadloop_proxy::offline::guard_response;
 use deadloop_replay::{Plan, decide};
 use deadloop_run::watch::StreamRecording;
-use deadloop_stream::wire::event_of;
+use deadloop_stream::wire::event_from_object;
 use deadloop_stream::{StreamFormat, StreamReader, WatchedResponse};
 use deadloop_tests::alarm_report::AlarmReport;
 use deadloop_tests::generate;
@@ -353,7 +353,7 @@ fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<AlarmReport>
     let (_, guards) = guards(setting);
     let options = options(guards);
     let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
-    judged(&options, wire.format, pieces)
+    guard_response(&options, wire.format, pieces)
         .1
         .as_ref()
         .map(AlarmReport::from)
@@ -365,7 +365,7 @@ fn options(guards: Guards) -> ProxyOptions {
         guards,
         think: ThinkRules::default(),
         max_connections: 1,
-        hook: Box::new(|_| ()),
+        on_event: Box::new(|_| ()),
     }
 }
 
@@ -513,7 +513,8 @@ fn no_client_gets_more_calls_than_its_guard_allows() {
             };
             let pieces: Vec<Vec<u8>> = (0..calls).flat_map(call).collect();
             let options = options(Guards::new(&settings).expect("no program"));
-            let (passed, alarm) = judged(&options, wire.format, pieces.iter().map(Vec::as_slice));
+            let (passed, alarm) =
+                guard_response(&options, wire.format, pieces.iter().map(Vec::as_slice));
             let got = String::from_utf8_lossy(&passed)
                 .matches("\"name\":\"ls\"")
                 .count();
@@ -629,7 +630,7 @@ fn every_road_gives_the_alarm_of_the_table() {
                 let now = event["t_ms"].as_u64().unwrap_or(before);
                 let gap = now - std::mem::replace(&mut before, now);
                 let fields = event.as_object().expect("an object").clone();
-                (gap, event_of(fields).expect("an event"))
+                (gap, event_from_object(fields).expect("an event"))
             })
             .collect();
         let of_run = ["results", "messages of users", "turns"].contains(&feed);
@@ -657,7 +658,7 @@ fn every_road_gives_the_alarm_of_the_table() {
             if feed != "silence" {
                 let options = options(Guards::new(&settings).expect("no program"));
                 let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
-                let (passed, _) = judged(&options, wire.format, pieces);
+                let (passed, _) = guard_response(&options, wire.format, pieces);
                 let passed = String::from_utf8_lossy(&passed).into_owned();
                 assert!(!passed.contains("NEVER"), "{}: {name}: {passed}", wire.name);
             }

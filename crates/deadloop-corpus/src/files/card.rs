@@ -62,7 +62,7 @@ impl Card {
     }
 }
 
-/// Returns the options for splitting the `text` of a model. Without a card, the default options.
+/// Returns the options for splitting the `text` of a model. Without a card, these are the default options.
 pub(crate) fn think_options(card: Option<&Card>, model: &str) -> ThinkOptions {
     card.map_or_else(ThinkOptions::default, |card| card.think.options(model))
 }

@@ -4,7 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::{
-    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, strays, think_options,
+    Card, Entries, RawRecord, RawRecords, Splits, find_strays, is_named, jsonl, open_file,
+    think_options,
 };
 use crate::option::OUT;
 use crate::think::ThinkOptions;
@@ -45,7 +46,7 @@ impl CorpusError {
         matches!(self, Self::Unreadable { source, .. } if is_of_machine(source))
     }
 
-    /// Converts the error to a problem, so that it can be listed with other problems.
+    /// Converts the error to a problem, for a list with other problems.
     pub fn problem(self) -> Problem {
         let whole = |path: PathBuf, what: String, expected| {
             Problem::new(Place::whole(path), what, expected)
@@ -163,18 +164,20 @@ impl Corpus {
         self.splits.get(id)
     }
 
-    /// Returns the problems of invalid rows in `splits.csv`: rows without an id or a split, and repeated rows.
+    /// Returns a problem for each invalid row of `splits.csv`: a row without an id or a split, or a repeated row.
     pub fn bad_splits(&self) -> Vec<Problem> {
         self.splits.problems()
     }
 
-    /// Returns the problems of rows in `splits.csv` whose transcript is not in `ids`. `ids` must be complete.
+    /// Returns a problem for each row of `splits.csv` whose transcript is not in `ids`. `ids` must contain all
+    /// transcripts of the corpus.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
-        strays(self.splits.transcripts(), ids)
+        find_strays(self.splits.transcripts(), ids)
     }
 
-    /// Returns the transcripts in `splits.csv` with their file and line, in no order.
-    pub fn named_splits(&self) -> impl Iterator<Item = (&str, &Place)> {
+    /// Iterates over the transcript ids in `splits.csv`, each with the file and line of its row, in no particular
+    /// order.
+    pub fn split_places(&self) -> impl Iterator<Item = (&str, &Place)> {
         self.splits.transcripts()
     }
 
@@ -189,12 +192,12 @@ impl Corpus {
         }
     }
 
-    /// Iterates over the undecoded records, in order and in bounded memory.
-    pub fn raws(&self) -> RawRecords {
+    /// Iterates over the undecoded records of the corpus, in order and in bounded memory.
+    pub fn raw_records(&self) -> RawRecords {
         RawRecords::new(&self.files)
     }
 
-    /// Decodes a record and looks up its split. This is the expensive part of reading, and can run on any thread.
+    /// Decodes a record and looks up its split. Decoding is the expensive part of reading, and can run on any thread.
     ///
     /// # Errors
     /// Returns the problem of the record, with its file and line.
@@ -213,13 +216,13 @@ impl Corpus {
     pub fn entries(&self) -> Entries<'_> {
         Entries {
             corpus: self,
-            raws: self.raws(),
+            raw_records: self.raw_records(),
             ids: Ids::default(),
         }
     }
 }
 
-/// Returns the value. On error, adds the error to `faults` and returns `None`.
+/// Returns the value of a result. An error is added to `faults`, and `None` is returned.
 fn take_ok<T>(read: Option<Result<T, CorpusError>>, faults: &mut Vec<CorpusError>) -> Option<T> {
     read?.map_err(|fault| faults.push(fault)).ok()
 }

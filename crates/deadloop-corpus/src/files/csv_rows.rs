@@ -15,35 +15,35 @@ use crate::files::BOM;
 pub struct CsvRow {
     /// Number of the first line of the row, from 1.
     pub line: u64,
-    /// Cells of the row. In an invalid row, those that can be read.
+    /// Cells of the row. An invalid row has only the cells that can be read.
     pub cells: StringRecord,
-    /// Problem of an invalid row: what is wrong, and what was expected.
+    /// Problem of an invalid row, as a description of the fault and of what was expected.
     pub bad: Option<(Cow<'static, str>, &'static str)>,
 }
 
 /// Iterates over the rows of a file in order, including the header. Empty lines are ignored.
-pub fn csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
+pub fn parse_csv_rows(text: &[u8]) -> impl Iterator<Item = CsvRow> {
     let mut rest = text.strip_prefix(BOM).unwrap_or(text);
     let mut line = 1;
     std::iter::from_fn(move || {
-        let (end, row) = first_row(rest, line)?;
-        line += line_breaks(&rest[..end]);
+        let (end, row) = parse_first_row(rest, line)?;
+        line += count_line_breaks(&rest[..end]);
         rest = &rest[end..];
         Some(row)
     })
 }
 
-/// Returns the first row of a text that may continue, and the number of bytes up to its end.
+/// Parses the first row of a text that may continue. Returns the number of bytes up to the end of the row, and the row.
 ///
-/// The bytes include empty lines before the row. `line` is the number of the first line. `None` if there are only empty
-/// lines.
-pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
+/// The bytes include empty lines before the row. `line` is the number of the text's first line. Returns `None` if the
+/// text has only empty lines.
+pub fn parse_first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
     let (mut from, mut line) = (0, line);
     while from < text.len() {
-        let (end, bad) = row_end(&text[from..]);
+        let (end, bad) = find_row_end(&text[from..]);
         let row = &text[from..from + end];
         let here = line;
-        line += line_breaks(row);
+        line += count_line_breaks(row);
         from += end;
         if !row.trim_ascii().is_empty() {
             return Some((from, parse_row(here, row, bad)));
@@ -54,7 +54,7 @@ pub fn first_row(text: &[u8], line: u64) -> Option<(usize, CsvRow)> {
 
 /// Returns whether the first row of a text has an unclosed quote.
 pub fn is_open(text: &[u8]) -> bool {
-    matches!(row_end(text), (_, Some(UNCLOSED_QUOTE)))
+    matches!(find_row_end(text), (_, Some(UNCLOSED_QUOTE)))
 }
 
 /// Position of the scanner in a row.
@@ -77,7 +77,7 @@ const TEXT_AFTER_QUOTE: (&str, &str) = (
 
 /// Returns the length of the first row, and the problem of its quotes. A row with an unclosed quote ends with the line
 /// of the quote.
-fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
+fn find_row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
     let mut at = CsvPosition::Begin;
     let mut bad = None;
     let mut quote_start = 0;
@@ -85,15 +85,15 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
         at = match (at, byte) {
             (CsvPosition::Quoted, b'"') => CsvPosition::Closed,
             (CsvPosition::Quoted, _) => CsvPosition::Quoted,
-            (_, b'\n' | b'\r') => return (line_end(text, place), bad),
+            (_, b'\n' | b'\r') => return (find_line_end(text, place), bad),
             (_, b',') => CsvPosition::Begin,
             (CsvPosition::Begin | CsvPosition::Closed, b'"') => {
                 quote_start = place;
                 CsvPosition::Quoted
             }
             // The quote that seems to close the cell begins a cell in another line.
-            (CsvPosition::Closed, _) if line_end(text, quote_start) < place => {
-                return (line_end(text, quote_start), Some(UNCLOSED_QUOTE));
+            (CsvPosition::Closed, _) if find_line_end(text, quote_start) < place => {
+                return (find_line_end(text, quote_start), Some(UNCLOSED_QUOTE));
             }
             (CsvPosition::Closed, _) => {
                 bad = Some(TEXT_AFTER_QUOTE);
@@ -103,13 +103,13 @@ fn row_end(text: &[u8]) -> (usize, Option<(&'static str, &'static str)>) {
         };
     }
     if matches!(at, CsvPosition::Quoted) {
-        return (line_end(text, quote_start), Some(UNCLOSED_QUOTE));
+        return (find_line_end(text, quote_start), Some(UNCLOSED_QUOTE));
     }
     (text.len(), bad)
 }
 
 /// Returns the end of the line that contains byte `from`, after its line feed, carriage return or both.
-fn line_end(text: &[u8], from: usize) -> usize {
+fn find_line_end(text: &[u8], from: usize) -> usize {
     let (_, rest) = text.split_at(from);
     let length = rest
         .iter()
@@ -124,10 +124,10 @@ fn line_end(text: &[u8], from: usize) -> usize {
 }
 
 /// Counts the line breaks in a text.
-pub fn line_breaks(text: &[u8]) -> u64 {
+pub fn count_line_breaks(text: &[u8]) -> u64 {
     let (mut ends, mut at) = (0, 0);
     while at < text.len() {
-        at = line_end(text, at);
+        at = find_line_end(text, at);
         ends += u64::from(text[..at].ends_with(b"\n") || text[..at].ends_with(b"\r"));
     }
     ends
@@ -166,7 +166,7 @@ mod tests {
                 .map_or(String::new(), |(what, _)| format!(" ({what})"));
             format!("{}: {}{bad}", row.line, cells.join("|"))
         };
-        csv_rows(text).map(row).collect()
+        parse_csv_rows(text).map(row).collect()
     }
 
     #[test]
@@ -215,7 +215,8 @@ mod tests {
             .has_headers(false)
             .from_reader(text.as_bytes());
         let theirs: Vec<_> = reader.records().map(|row| row.unwrap()).collect();
-        let ours: Vec<_> = csv_rows(text.as_bytes()).map(|row| row.cells).collect();
+        let ours = parse_csv_rows(text.as_bytes());
+        let ours: Vec<_> = ours.map(|row| row.cells).collect();
         assert_eq!(ours.len(), theirs.len());
         for (ours, theirs) in ours.iter().zip(&theirs) {
             assert!(ours.iter().eq(theirs.iter()));

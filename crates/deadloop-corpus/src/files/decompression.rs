@@ -10,12 +10,12 @@ const UNLIMITED_BYTES: u64 = 256 << 20;
 /// The maximum ratio of unpacked to packed size above [`UNLIMITED_BYTES`]. Recordings of loops reach a few hundred.
 const MAX_RATIO: u64 = 1000;
 
-/// A count of unpacked bytes that is checked against the packed bytes.
+/// A count of unpacked bytes, whose ratio to the packed bytes is limited.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(u64);
 
 impl UnpackedBytes {
-    /// Adds unpacked bytes. `packed` is the number of packed bytes read so far.
+    /// Adds the number of newly unpacked bytes. `packed` is the number of packed bytes read so far.
     ///
     /// # Errors
     /// Returns an error if the ratio is too high for a recording.
@@ -33,7 +33,7 @@ impl UnpackedBytes {
     }
 }
 
-/// A reader of the unpacked bytes of a file, with a limit on their number.
+/// A reader of the unpacked bytes of a file, with a limit on the unpacked size.
 pub(crate) struct Decompressor<R> {
     bytes: R,
     packed: ReadProgress,

@@ -32,7 +32,7 @@ impl RecordDigest {
 
 impl fmt::Display for RecordDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
+        f.write_str(&to_hex(&self.0))
     }
 }
 
@@ -87,7 +87,7 @@ pub struct CorpusHash {
 impl CorpusHash {
     /// Returns all 64 hexadecimal digits.
     pub fn full(&self) -> String {
-        hex(&self.digest)
+        to_hex(&self.digest)
     }
 
     /// Returns the number of records.
@@ -98,7 +98,7 @@ impl CorpusHash {
 
 impl fmt::Display for CorpusHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.digest[..8]))
+        f.write_str(&to_hex(&self.digest[..8]))
     }
 }
 
@@ -111,7 +111,7 @@ pub fn text_hash(transcript: &Transcript) -> String {
         .collect();
     let (reasoning, answer) = (transcript.reasoning(), transcript.answer());
     let parts = [reasoning.as_bytes(), answer.as_bytes(), tools.as_bytes()];
-    hex(&RecordDigest::from_parts(parts).0[..8])
+    to_hex(&RecordDigest::from_parts(parts).0[..8])
 }
 
 /// Keys that are equal for copies of a transcript.
@@ -269,7 +269,7 @@ fn format_tool_event(body: &Body) -> String {
 }
 
 /// Formats bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
     let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits.map(digit).collect()

@@ -60,11 +60,11 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     })
 }
 
-/// Converts the error for a missing file to `None`.
+/// Converts the error for a missing file to `Ok(None)`.
 ///
 /// # Errors
-/// Returns all other errors.
-pub fn if_named<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+/// Returns every error other than that for a missing file.
+pub fn if_exists<T>(read: io::Result<T>) -> io::Result<Option<T>> {
     match read {
         Ok(read) => Ok(Some(read)),
         // [`open_file`] reports a broken link as another error.
@@ -84,11 +84,11 @@ mod tests {
         std::fs::write(at("file"), "x").unwrap();
         assert_eq!(read_text(&at("file")).unwrap(), "x");
         assert!(!is_named(&at("none")) && !is_named(&at("file/below")));
-        assert!(if_named(read_file(&at("none"))).unwrap().is_none());
+        assert!(if_exists(read_file(&at("none"))).unwrap().is_none());
         std::fs::create_dir(at("folder")).unwrap();
         let told = |name: &str| {
             assert!(is_named(&at(name)), "{name}");
-            if_named(read_file(&at(name))).unwrap_err().to_string()
+            if_exists(read_file(&at(name))).unwrap_err().to_string()
         };
         assert_eq!(told("folder"), "a folder, not a file");
         #[cfg(unix)]

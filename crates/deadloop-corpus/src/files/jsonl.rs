@@ -24,9 +24,10 @@ const FILE_EXTENSIONS: [&str; 3] = [".jsonl", ".jsonl.zst", ".jsonl.gz"];
 /// Compression effort of a writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// For a file that is kept. The file is a tenth smaller, at several times the cost.
+    /// High compression, for files that are stored. They are a tenth smaller than with `Quick`, at several times the
+    /// cost.
     Kept,
-    /// For a file while the user waits.
+    /// Fast compression, for files that are written while the user waits.
     Quick,
 }
 
@@ -84,7 +85,7 @@ impl<R: BufRead> Iterator for JsonlRecords<R> {
     }
 }
 
-/// The zstd level of files that are kept.
+/// The zstd level of stored files.
 ///
 /// Files are a little smaller than at the default level, and compression is still faster than most disks. The highest
 /// levels would save another third, but take fifty times as long.
@@ -107,13 +108,13 @@ pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Re
     let extension = path.extension().unwrap_or_default();
     let packer = if extension == "zst" {
         match effort {
-            Effort::Kept => Packer::Zstd(zstd::Encoder::new(file, KEPT_ZSTD_LEVEL)?),
-            Effort::Quick => Packer::Frames(FramePacker::new(file)?),
+            Effort::Kept => LineCompressor::Zstd(zstd::Encoder::new(file, KEPT_ZSTD_LEVEL)?),
+            Effort::Quick => LineCompressor::Frames(FrameCompressor::new(file)?),
         }
     } else if extension == "gz" {
-        Packer::Gzip(GzEncoder::new(file, Compression::default()))
+        LineCompressor::Gzip(GzEncoder::new(file, Compression::default()))
     } else {
-        Packer::Plain(file)
+        LineCompressor::Plain(file)
     };
     let line = Vec::new();
     Ok(LineSink { packer, line })
@@ -121,27 +122,27 @@ pub(crate) fn create(file: NamedTempFile, path: &Path, effort: Effort) -> io::Re
 
 /// A sink that writes transcripts as lines, possibly compressed.
 pub(crate) struct LineSink {
-    packer: Packer,
+    packer: LineCompressor,
     /// Buffer for the current line. Compressors are much faster with one large write than with many small ones.
     line: Vec<u8>,
 }
 
-/// Compression of the lines.
-enum Packer {
+/// Compressor of the lines, by the extension of the file.
+enum LineCompressor {
     Plain(BufWriter<NamedTempFile>),
     Gzip(GzEncoder<BufWriter<NamedTempFile>>),
     Zstd(zstd::Encoder<'static, BufWriter<NamedTempFile>>),
-    Frames(FramePacker),
+    Frames(FrameCompressor),
 }
 
 impl LineSink {
     /// Writes a transcript as a line.
     pub(crate) fn write(&mut self, entry: &Entry) -> io::Result<()> {
         let file: &mut dyn Write = match &mut self.packer {
-            Packer::Plain(file) => file,
-            Packer::Gzip(file) => file,
-            Packer::Zstd(file) => file,
-            Packer::Frames(frames) => return frames.write_entry(entry),
+            LineCompressor::Plain(file) => file,
+            LineCompressor::Gzip(file) => file,
+            LineCompressor::Zstd(file) => file,
+            LineCompressor::Frames(frames) => return frames.write_entry(entry),
         };
         self.line.clear();
         write_line(entry, &mut self.line)?;
@@ -152,10 +153,10 @@ impl LineSink {
     /// Completes the file and returns it.
     pub(crate) fn finish(self) -> io::Result<NamedTempFile> {
         let file = match self.packer {
-            Packer::Plain(file) => file,
-            Packer::Gzip(file) => file.finish()?,
-            Packer::Zstd(file) => file.finish()?,
-            Packer::Frames(file) => file.finish()?,
+            LineCompressor::Plain(file) => file,
+            LineCompressor::Gzip(file) => file.finish()?,
+            LineCompressor::Zstd(file) => file.finish()?,
+            LineCompressor::Frames(file) => file.finish()?,
         };
         file.into_inner().map_err(io::IntoInnerError::into_error)
     }
@@ -164,7 +165,7 @@ impl LineSink {
 /// A zstd compressor that compresses each frame at once.
 ///
 /// Streaming compression is slower, since zstd then searches for matches in two buffers.
-struct FramePacker {
+struct FrameCompressor {
     zstd: zstd::bulk::Compressor<'static>,
     /// Content of the next frame.
     frame: Vec<u8>,
@@ -176,7 +177,7 @@ struct FramePacker {
 /// The minimum size of an uncompressed frame. Smaller frames make files larger, and larger frames save little.
 const MIN_FRAME_BYTES: usize = 1 << 21;
 
-impl FramePacker {
+impl FrameCompressor {
     fn new(file: BufWriter<NamedTempFile>) -> io::Result<Self> {
         let mut zstd = zstd::bulk::Compressor::default();
         for parameter in QUICK_ZSTD_PARAMETERS {

@@ -21,11 +21,11 @@ mod writer;
 pub(crate) use card::think_options;
 pub use card::{Card, CardModel};
 pub use corpus::{Corpus, CorpusError};
-pub use csv_rows::{CsvRow, csv_rows};
+pub use csv_rows::{CsvRow, parse_csv_rows};
 pub(crate) use deadloop_stream::{BOM, MAX_LINE};
 pub use decompression::unpack_zstd;
 pub use digest::{COPIED_CHARS, CopyKeys, CorpusHash, CorpusHasher, RecordDigest, text_hash};
-pub use file_names::{if_named, is_named, open_file, read_file, read_text};
+pub use file_names::{if_exists, is_named, open_file, read_file, read_text};
 pub use jsonl::Effort;
 pub use label_columns::{LABEL_COLUMNS, LabelCells};
 pub(crate) use lines::{FileLines, broken, unpack};
@@ -34,10 +34,10 @@ pub use raw_records::{Entries, RawRecord, RawRecords};
 pub use selection::{SampleDraw, SampleIds, SampleSize, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub(crate) use splits::Splits;
-pub use splits::strays;
+pub use splits::find_strays;
 pub use temporary_files::{
-    FolderClaim, UnfinishedFolder, UnfinishedLock, block_file_changes, claim, prove_writable,
-    sweep, unfinished_folder,
+    FolderClaim, UnfinishedFolder, UnfinishedLock, block_file_changes, check_writable, claim,
+    create_unfinished_folder, sweep,
 };
-pub(crate) use temporary_files::{lock_changes, unfinished_file};
+pub(crate) use temporary_files::{create_unfinished_file, lock_changes};
 pub use writer::{CorpusWriter, UnfinishedFile, WriteError};

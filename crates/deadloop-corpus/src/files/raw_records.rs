@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::files::jsonl::{self, FileRecords};
 use crate::files::{RecordDigest, think_options};
-use crate::transcript::wire::{WireFault, WireResult, WireTranscript, utf8};
+use crate::transcript::wire::{WireFault, WireResult, WireTranscript, read_utf8};
 use crate::{Card, Corpus, Entry, Ids, Place, Problem};
 
 /// An undecoded line with its place.
@@ -43,7 +43,7 @@ impl RawRecord {
     }
 
     pub(crate) fn decode(&self) -> WireResult<WireTranscript> {
-        let text = utf8(&self.line)?;
+        let text = read_utf8(&self.line)?;
         serde_json::from_str(text).map_err(|e| WireFault::json(&e, text))
     }
 
@@ -98,7 +98,7 @@ impl<R: Read> Read for CountingReader<R> {
     }
 }
 
-/// An iterator over the undecoded records of a corpus in order, from [`Corpus::raws`].
+/// An iterator over the undecoded records of a corpus in order, from [`Corpus::raw_records`].
 ///
 /// A record that cannot be read is a [`Problem`]. Reading continues with the next line if possible, otherwise with the
 /// next file.
@@ -156,7 +156,7 @@ impl Iterator for RawRecords {
 /// It combines [`RawRecords`], [`Corpus::parse`] and [`Ids`] on a single thread.
 pub struct Entries<'a> {
     pub(crate) corpus: &'a Corpus,
-    pub(crate) raws: RawRecords,
+    pub(crate) raw_records: RawRecords,
     pub(crate) ids: Ids,
 }
 
@@ -171,7 +171,7 @@ impl Iterator for Entries<'_> {
     type Item = Result<Entry, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let raw = self.raws.next()?;
+        let raw = self.raw_records.next()?;
         Some(raw.and_then(|raw| {
             let entry = self.corpus.parse(&raw)?;
             self.ids.insert(&entry.transcript.id, &entry.place)?;

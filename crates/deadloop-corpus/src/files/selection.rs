@@ -7,12 +7,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{Entry, ModelGlob};
 
-/// Size and seed of a random sample.
+/// Size and random seed of a sample of transcripts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleSize {
     /// Number of transcripts.
     pub count: usize,
-    /// Seed of the draw. The same seed draws the same transcripts.
+    /// Random seed. Equal seeds draw equal samples.
     pub seed: u64,
 }
 
@@ -26,16 +26,16 @@ pub struct Selection {
     pub models: Vec<ModelGlob>,
     /// Required split.
     pub split: Option<String>,
-    /// Fields and their required values. See [`field`] for the possible fields.
+    /// Pairs of a field and its required value. [`field`] describes the possible fields.
     pub wheres: Vec<(String, String)>,
-    /// Maximum number of transcripts, taken from the first matching one on.
+    /// Maximum number of matching transcripts, counted from the first one in the corpus.
     pub limit: Option<usize>,
     /// Random sample of the matching transcripts.
     pub sample: Option<SampleSize>,
 }
 
 impl Selection {
-    /// Returns whether a transcript matches, apart from `limit` and `sample`.
+    /// Returns whether a transcript meets all conditions other than `limit` and `sample`.
     pub fn matches(&self, entry: &Entry) -> bool {
         let transcript = &entry.transcript;
         (self.models.is_empty()
@@ -50,7 +50,7 @@ impl Selection {
     }
 }
 
-/// Returns whether a field has the required value. The numbers 1.0 and 1 are equal.
+/// Returns whether a field's text equals the required value. Numbers such as 1.0 and 1 are equal.
 fn is_same_value(text: &str, wanted: &str) -> bool {
     text == wanted || serde_json::from_str(wanted).is_ok_and(|wanted| text == number_text(&wanted))
 }
@@ -99,18 +99,18 @@ pub fn fields(entry: &Entry) -> Vec<String> {
 
 fn find_other_field<'a>(entry: &'a Entry, key: &str) -> Option<&'a Value> {
     let (meta, rest) = (&entry.transcript.meta, &entry.rest);
-    let in_meta = key.strip_prefix("meta.").and_then(|key| lookup(meta, key));
+    let in_meta = key.strip_prefix("meta.").and_then(|key| look_up(meta, key));
     in_meta
-        .or_else(|| lookup(rest, key))
-        .or_else(|| lookup(meta, key))
+        .or_else(|| look_up(rest, key))
+        .or_else(|| look_up(meta, key))
 }
 
-fn lookup<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
+fn look_up<'a>(object: &'a serde_json::Map<String, Value>, key: &str) -> Option<&'a Value> {
     if let Some(value) = object.get(key) {
         return Some(value);
     }
     let (first, rest) = key.split_once('.')?;
-    lookup(object.get(first)?.as_object()?, rest)
+    look_up(object.get(first)?.as_object()?, rest)
 }
 
 /// Returns a value as text. `None` if the value is null.
@@ -170,12 +170,12 @@ impl SampleDraw {
     }
 }
 
-/// Ids of the transcripts drawn by a [`SampleDraw`].
+/// The ids of the transcripts that a [`SampleDraw`] has drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleIds(HashSet<String>);
 
 impl SampleIds {
-    /// Returns whether the transcript was drawn.
+    /// Returns whether the transcript with this id was drawn.
     pub fn contains(&self, id: &str) -> bool {
         self.0.contains(id)
     }

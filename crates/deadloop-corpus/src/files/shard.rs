@@ -17,7 +17,7 @@ pub struct Shard {
 const MAX_SHARDS: usize = 1_000_000;
 
 impl Shard {
-    /// Returns the number of the shard, from 1.
+    /// Returns the number of the shard, counted from 1.
     pub fn nth(self) -> usize {
         self.nth
     }

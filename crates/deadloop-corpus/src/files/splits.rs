@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::files::{csv_rows, read_file};
+use crate::files::{parse_csv_rows, read_file};
 use crate::{CorpusError, Ids, Place, Problem};
 
 const COLUMN_NAMES: &str = "the columns transcript,split";
@@ -32,7 +32,7 @@ impl Splits {
     /// Parses the text of a splits file. `path` is used in errors.
     pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Self, CorpusError> {
         let file = Arc::new(path.to_path_buf());
-        let mut rows = csv_rows(text);
+        let mut rows = parse_csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
         let column = |name| header.iter().position(|column| column.trim() == name);
         let (Some(transcript), Some(split)) = (column("transcript"), column("split")) else {
@@ -95,9 +95,12 @@ impl Splits {
     }
 }
 
-/// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in file order.
-pub fn strays<'a>(named: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
-    let strays = named.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
+/// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in the order of the file.
+pub fn find_strays<'a>(
+    rows: impl Iterator<Item = (&'a str, &'a Place)>,
+    ids: &Ids,
+) -> Vec<Problem> {
+    let strays = rows.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
     let strays = strays.map(|(id, place)| {
         let what = format!("a split for no transcript: {id:?}");
         Problem::new(place.clone(), what, "the id of a transcript of this corpus")
@@ -128,7 +131,7 @@ mod tests {
         assert_eq!(splits.get("a"), Some("dev"));
         let mut ids = Ids::default();
         ids.insert("a", &Place::whole("x")).unwrap();
-        let mut all = [splits.problems(), strays(splits.transcripts(), &ids)].concat();
+        let mut all = [splits.problems(), find_strays(splits.transcripts(), &ids)].concat();
         all.sort();
         let told: Vec<_> = all.iter().map(|p| (p.place.line, p.what.clone())).collect();
         assert_eq!(
@@ -153,7 +156,7 @@ mod tests {
         for id in ["a", "b\nc"] {
             ids.insert(id, &Place::whole("x")).unwrap();
         }
-        assert!(strays(splits.transcripts(), &ids).is_empty());
+        assert!(find_strays(splits.transcripts(), &ids).is_empty());
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl UnfinishedFolder {
         self.folder.path()
     }
 
-    /// Keeps the folder, which no longer counts as unfinished.
+    /// Finishes the folder, so that it is not removed. Returns its path.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -67,7 +67,7 @@ impl UnfinishedFolder {
 ///
 /// # Errors
 /// Returns an error if `parent` cannot be written to.
-pub fn unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
+pub fn create_unfinished_folder(parent: &Path) -> io::Result<UnfinishedFolder> {
     loop {
         let folder = create_unfinished(0o777, |builder| builder.tempdir_in(parent))?;
         // If folders cannot be opened, `sweep` removes none.
@@ -108,11 +108,11 @@ pub fn claim(folder: &Path) -> io::Result<FolderClaim> {
 ///
 /// # Errors
 /// Returns an error if the folder cannot be written to.
-pub fn prove_writable(folder: &Path) -> io::Result<()> {
-    unfinished_file(folder).map(drop)
+pub fn check_writable(folder: &Path) -> io::Result<()> {
+    create_unfinished_file(folder).map(drop)
 }
 
-pub(crate) fn unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
+pub(crate) fn create_unfinished_file(folder: &Path) -> io::Result<NamedTempFile> {
     loop {
         let file = create_unfinished(0o666, |builder| builder.tempfile_in(folder))?;
         if try_lock(file.as_file(), file.path()) {
@@ -150,7 +150,8 @@ fn create_unfinished<T>(
     make(&builder)
 }
 
-/// Removes the unfinished files and folders of processes that have ended. If `own`, also those of this process.
+/// Removes the unfinished files and folders of processes that have ended from a folder. If `own` is set, those of this
+/// process are removed too.
 ///
 /// A process has ended if its file is no longer locked, since the system releases the locks of every ended process.
 /// Only on Unix can an open file be locked and removed. Files that cannot be removed are ignored.
@@ -250,9 +251,9 @@ mod tests {
     #[test]
     fn a_file_that_is_being_made_is_not_swept() {
         let dir = tempfile::tempdir().unwrap();
-        let made = unfinished_file(dir.path()).unwrap();
+        let made = create_unfinished_file(dir.path()).unwrap();
         assert!(lock_if_abandoned(made.path()).is_none(), "it is held");
-        let folder = unfinished_folder(dir.path()).unwrap();
+        let folder = create_unfinished_folder(dir.path()).unwrap();
         assert!(lock_if_abandoned(folder.path()).is_none(), "it is held");
         let early = NamedTempFile::new_in(dir.path()).unwrap();
         let swept = lock_if_abandoned(early.path()).unwrap();
@@ -275,8 +276,8 @@ mod tests {
         let (ended, named) = (AtomicBool::new(false), AtomicUsize::new(0));
         let write = |name: &str| {
             while !ended.load(Ordering::SeqCst) {
-                prove_writable(dir.path()).unwrap();
-                drop(unfinished_folder(dir.path()).unwrap());
+                check_writable(dir.path()).unwrap();
+                drop(create_unfinished_folder(dir.path()).unwrap());
                 let mut file = UnfinishedFile::create(&dir.path().join(name), true).unwrap();
                 file.write_all(b"whole").unwrap();
                 // A file that a sweep removed cannot be renamed. In a real program, the sweep is the end.

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 
 use crate::Entry;
 use crate::files::jsonl::{self, Effort, LineSink};
-use crate::files::{lock_changes, unfinished_file};
+use crate::files::{create_unfinished_file, lock_changes};
 
 /// The reason why a file could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -18,27 +18,27 @@ pub enum WriteError {
     /// The path exists already.
     #[error("{}: is there already; expected a new name, or leave to overwrite", path.display())]
     Exists {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file name has an unknown extension.
     #[error("{}: unknown ending; expected .jsonl, .jsonl.zst or .jsonl.gz", path.display())]
     Ending {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The path exists but is not a file, for example a folder, a device, a pipe, or a broken link.
     #[error("{}: is there and is no file; expected a new name, or that of a file", path.display())]
     NoFile {
-        /// The name.
+        /// The path that exists already.
         path: PathBuf,
     },
     /// The file system reported an error.
     #[error("{}: cannot be written: {source}", path.display())]
     Io {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The error.
+        /// The error of the file system.
         source: io::Error,
     },
 }
@@ -128,12 +128,12 @@ impl UnfinishedFile {
             .real_path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty());
-        let file = unfinished_file(folder.unwrap_or(Path::new(".")));
+        let file = create_unfinished_file(folder.unwrap_or(Path::new(".")));
         let file = file.map_err(|e| target.io_error(e))?;
         Ok(Self { file, target })
     }
 
-    /// Returns another handle to the file, for writers that own their file.
+    /// Opens another handle to the file, for writers that own their file.
     ///
     /// # Errors
     /// Returns an error if the system has no more handles.

@@ -32,7 +32,7 @@ const MAX_SHINGLES: usize = 1 << 22;
 /// The distinct shingles of a text, as hashes. Case, kinds of whitespace and repetitions are ignored, so a loop of five
 /// copies equals one of fifty.
 ///
-/// Of a text with more than four million distinct shingles, only those with the smallest hashes are stored (a sample by
+/// Of a text with more than four million distinct shingles, only those with the smallest hashes are stored (a max_hashes by
 /// hash; Broder 1997). So a text of any length takes at most 64 MB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shingles {
@@ -48,7 +48,7 @@ impl Shingles {
         Self::from_texts(transcript_texts(transcript), MAX_SHINGLES)
     }
 
-    fn from_texts(texts: impl Iterator<Item = String>, sample: usize) -> Self {
+    fn from_texts(texts: impl Iterator<Item = String>, max_hashes: usize) -> Self {
         let mut set = Self {
             hashes: Vec::new(),
             max_hash: u64::MAX,
@@ -68,21 +68,21 @@ impl Shingles {
                 *known = hash;
                 set.hashes.push(hash);
                 if set.hashes.len() > 2 * distinct + SPARE_HASHES {
-                    set.keep_smallest(sample);
+                    set.keep_smallest(max_hashes);
                     distinct = set.hashes.len();
                 }
             });
         }
-        set.keep_smallest(sample);
+        set.keep_smallest(max_hashes);
         set.hashes.shrink_to_fit();
         set
     }
 
-    /// Sorts the hashes, removes duplicates, and keeps only the smallest if there are more than `sample`.
-    fn keep_smallest(&mut self, sample: usize) {
+    /// Sorts the hashes and removes duplicates. Keeps only the `count` smallest ones.
+    fn keep_smallest(&mut self, max_hashes: usize) {
         self.hashes.sort_unstable();
         self.hashes.dedup();
-        while self.hashes.len() > sample {
+        while self.hashes.len() > max_hashes {
             self.max_hash /= 2;
             self.hashes.truncate(self.hashes_up_to(self.max_hash).len());
         }
@@ -196,21 +196,21 @@ pub struct NearPair {
     pub first: usize,
     /// Index of the second text.
     pub second: usize,
-    /// Likeness of the texts, from 0 to 1.
+    /// Likeness of the two texts, from 0 to 1.
     pub likeness: f64,
 }
 
-/// A group of texts that are joined by pairs.
+/// A group of near-duplicate texts, joined by pairs of similar texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
     /// Indices of the texts, in order.
     pub members: Vec<usize>,
-    /// Smallest likeness of the pairs that join the texts.
+    /// Smallest likeness among the pairs that join the texts.
     pub least: f64,
 }
 
 /// Returns the clusters that `pairs` form among `count` texts, ordered by their first members.
-pub fn clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
+pub fn find_clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
     let mut joined = UnionFind::new(count);
     pairs
         .iter()
@@ -234,7 +234,7 @@ pub fn clusters(count: usize, pairs: &[NearPair]) -> Vec<Cluster> {
     clusters
 }
 
-/// Returns the groups of at least two texts whose sketches agree in a band, in order.
+/// Groups the texts whose sketches agree in a band. Returns the groups of at least two texts, in order.
 fn buckets(sketches: &[Option<Sketch>], band: usize) -> Vec<Vec<usize>> {
     let mut buckets: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
     for (index, sketch) in sketches.iter().enumerate() {
@@ -288,7 +288,7 @@ fn transcript_texts(transcript: &Transcript) -> impl Iterator<Item = String> {
     channels.chain(tools)
 }
 
-/// The number of further hashes that are collected before duplicates are dropped.
+/// The number of additional hashes that are collected before duplicates are removed.
 const SPARE_HASHES: usize = 1 << 16;
 /// The number of remembered recent hashes. It is small, so that the hashes stay in the cache and cost little for a
 /// short text.

@@ -104,7 +104,7 @@ fn near_duplicates_are_joined_and_others_not() {
     let sets: Vec<Shingles> = texts.iter().map(|text| shingles(text)).collect();
     let sketches: Vec<_> = texts.iter().map(|text| sketch(text)).collect();
     let pairs = find_pairs(&sketches, 0.8, |a, b| sets[a].likeness(&sets[b]));
-    let clusters = clusters(sets.len(), &pairs);
+    let clusters = find_clusters(sets.len(), &pairs);
     let members: Vec<_> = clusters.iter().map(|c| c.members.clone()).collect();
     let expected: Vec<_> = (0..30).map(|n| vec![10 * n, 10 * n + 9]).collect();
     assert_eq!(members, expected);
@@ -121,7 +121,7 @@ fn many_copies_cost_a_comparison_each() {
         1.0
     });
     assert_eq!((pairs.len(), compared.get()), (4999, 4999));
-    assert_eq!(clusters(5000, &pairs)[0].members.len(), 5000);
+    assert_eq!(find_clusters(5000, &pairs)[0].members.len(), 5000);
 }
 
 proptest! {

@@ -1,8 +1,8 @@
-//! [`Benign`]: a span of harmless repetition in an agent's run.
+//! [`BenignSpan`]: a span of harmless repetition in an agent's run.
 
 deadloop_detect::words! {
     /// Reason why repetition is harmless.
-    pub enum Reason {
+    pub enum BenignReason {
         /// A query repeated until the answer changes.
         Poll = "poll",
         /// A tool used for many items.
@@ -16,9 +16,9 @@ deadloop_detect::words! {
 
 /// A span of harmless repetition, in call numbers from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Benign {
+pub struct BenignSpan {
     /// Reason why the repetition is harmless.
-    pub reason: Reason,
+    pub reason: BenignReason,
     /// Number of the first call.
     pub start: u64,
     /// Number after the last call.

@@ -11,7 +11,7 @@ deadloop_detect::words! {
         Transient = "transient",
         /// A damaged stream. An alarm is right only if its detector reports this kind of damage.
         Fault = "fault",
-        /// Undecidable. The transcript is counted, but not scored.
+        /// A transcript that the labeller could not classify. It is counted, but not scored.
         Unsure = "unsure",
     }
 }

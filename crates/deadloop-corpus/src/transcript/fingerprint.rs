@@ -3,17 +3,17 @@
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
-use crate::files::digest::hex;
+use crate::files::digest::to_hex;
 use crate::{Body, RecordedEvent};
 
-/// Creates the event of a system prompt, with the fingerprint of its text.
+/// Creates the event of a system prompt, which holds the fingerprint of the text.
 pub fn system_event(text: &str) -> RecordedEvent {
     let mut event = RecordedEvent::new(Body::System);
     add_fingerprint(text, &mut event.rest);
     event
 }
 
-/// Adds the length in chars and the hash of a text to an event's fields.
+/// Adds the length of a text in chars, and its hash, to the fields of an event.
 pub fn add_fingerprint(text: &str, fields: &mut Map<String, Value>) {
     fields.insert("length".to_owned(), text.chars().count().into());
     fields.insert("sha256".to_owned(), hash(text, 8).into());
@@ -21,5 +21,5 @@ pub fn add_fingerprint(text: &str, fields: &mut Map<String, Value>) {
 
 /// Returns the first `bytes` bytes of a text's SHA-256, as hexadecimal digits.
 pub fn hash(text: &str, bytes: usize) -> String {
-    hex(&Sha256::digest(text.as_bytes())[..bytes])
+    to_hex(&Sha256::digest(text.as_bytes())[..bytes])
 }

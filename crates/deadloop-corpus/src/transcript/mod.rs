@@ -13,10 +13,10 @@ mod ids;
 mod order;
 pub(crate) mod wire;
 
-pub use benign::{Benign, Reason};
+pub use benign::{BenignReason, BenignSpan};
 pub use class::Class;
 pub use ids::Ids;
-pub use order::{Disorder, DisorderKind, disorders};
+pub use order::{Disorder, DisorderKind, find_disorders};
 
 /// A recorded generation, or a recorded agent task, of one model.
 ///
@@ -40,7 +40,7 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// Returns the model and the task. The task is `meta.task` if that is a string.
+    /// Returns the name of the model and the name of the task. The task is `meta.task` if that is a string.
     pub fn work(&self) -> ModelTask<'_> {
         ModelTask {
             model: &self.model,
@@ -127,13 +127,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Parses a transcript from one line of JSON. Also returns the digest from which the hash of a corpus is computed.
+    /// Parses a transcript from a line of JSON. Also returns the digest of the line, from which the hash of a corpus is
+    /// computed.
     ///
     /// `card` determines how `text` is split at `<think>` tags. The `split` of the entry is `None`.
     ///
     /// # Errors
     /// Returns the problem of the line, at `place`.
-    pub fn of_line(
+    pub fn from_line(
         line: &[u8],
         place: Place,
         card: Option<&Card>,
@@ -146,7 +147,7 @@ impl Entry {
     ///
     /// # Errors
     /// Returns the first invalid field.
-    pub fn of_object(
+    pub fn from_object(
         object: Map<String, Value>,
         place: &Place,
         think: impl Fn(&str) -> ThinkOptions,

@@ -1,4 +1,4 @@
-//! [`disorders`]: finds messages of a run in an invalid order.
+//! [`find_disorders`]: finds messages of a run in an invalid order.
 //!
 //! Chat APIs require that a turn is directly followed by the results of its calls. Every result needs a call, and no turn
 //! may be empty.
@@ -28,7 +28,7 @@ deadloop_detect::words! {
 }
 
 impl DisorderKind {
-    /// Returns a description of the disorder.
+    /// Returns a description of this kind of disorder, for messages.
     pub fn words(self) -> &'static str {
         match self {
             Self::Unanswered => "a call has no result before the run goes on",
@@ -58,7 +58,7 @@ pub struct Disorder {
 /// A checker of the order of a run's events. Calls are numbered among those with an id.
 #[derive(Default)]
 struct OrderChecker<'a> {
-    /// Whether each call has a result.
+    /// Whether each call of the run already has a result.
     answered: Vec<bool>,
     /// Open calls of each id, oldest first.
     calls_by_id: HashMap<&'a str, VecDeque<usize>>,
@@ -72,7 +72,7 @@ struct OrderChecker<'a> {
 }
 
 /// Returns all disorders of a run, in order of appearance.
-pub fn disorders(run: &Transcript) -> Vec<Disorder> {
+pub fn find_disorders(run: &Transcript) -> Vec<Disorder> {
     let mut reader = OrderChecker::default();
     for (number, event) in run.stream() {
         reader.add_event(number, &event);

@@ -200,12 +200,12 @@ fn a_file_that_vanishes_is_told_and_the_next_one_read() {
     std::fs::write(inner.join("1.jsonl"), A).unwrap();
     std::fs::write(inner.join("2.jsonl"), B).unwrap();
     let corpus = Corpus::open(dir.path()).unwrap();
-    let mut raws = corpus.raws();
+    let mut raw_records = corpus.raw_records();
     std::fs::remove_file(inner.join("1.jsonl")).unwrap();
-    let problem = raws.next().unwrap().unwrap_err().to_string();
+    let problem = raw_records.next().unwrap().unwrap_err().to_string();
     assert!(problem.contains("1.jsonl: cannot be read: "), "{problem}");
-    assert!(raws.next().unwrap().is_ok());
-    assert!(raws.next().is_none());
+    assert!(raw_records.next().unwrap().is_ok());
+    assert!(raw_records.next().is_none());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use deadloop_corpus::{Corpus, DisorderKind, Transcript, disorders};
+use deadloop_corpus::{Corpus, DisorderKind, Transcript, find_disorders};
 use serde_json::{Value, json};
 
 fn run(events: Value) -> Transcript {
@@ -25,7 +25,7 @@ fn kinds(steps: &str) -> Vec<(DisorderKind, u64)> {
             _ => json!({"type": "tool_call", "id": id, "name": "ls", "arguments": id}),
         }
     };
-    let found = disorders(&run(steps.chars().map(step).collect()));
+    let found = find_disorders(&run(steps.chars().map(step).collect()));
     found.into_iter().map(|one| (one.kind, one.event)).collect()
 }
 

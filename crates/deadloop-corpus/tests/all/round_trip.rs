@@ -130,8 +130,8 @@ fn the_hash_does_not_see_packing_but_content() {
     let hash = |bytes: &[u8]| {
         let (_dir, path) = file("x.jsonl", bytes);
         let mut hasher = CorpusHasher::default();
-        let raws = Corpus::open(&path).unwrap().raws();
-        raws.for_each(|raw| hasher.push(raw.unwrap().digest()));
+        let raw_records = Corpus::open(&path).unwrap().raw_records();
+        raw_records.for_each(|raw| hasher.push(raw.unwrap().digest()));
         hasher.finish().full()
     };
     let lines = lines(&[full(), minimal()]);
@@ -149,20 +149,20 @@ fn progress_counts_the_bytes_on_disk() {
     let lines = lines(&[full(), minimal()]);
     let packed = zst(lines.as_bytes());
     let (_dir, path) = file("x.jsonl.zst", &packed);
-    let mut raws = Corpus::open(&path).unwrap().raws();
+    let mut raw_records = Corpus::open(&path).unwrap().raw_records();
     assert_eq!(
-        (raws.bytes_read(), raws.total_bytes()),
+        (raw_records.bytes_read(), raw_records.total_bytes()),
         (0, packed.len() as u64)
     );
-    assert_eq!(raws.by_ref().count(), 2);
-    assert_eq!(raws.bytes_read(), packed.len() as u64);
+    assert_eq!(raw_records.by_ref().count(), 2);
+    assert_eq!(raw_records.bytes_read(), packed.len() as u64);
 }
 
 #[test]
 fn records_may_be_decoded_on_any_thread() {
     let (_dir, path) = file("x.jsonl", lines(&[full()]).as_bytes());
     let corpus = Corpus::open(&path).unwrap();
-    let raw = corpus.raws().next().unwrap().unwrap();
+    let raw = corpus.raw_records().next().unwrap().unwrap();
     let there = std::thread::scope(|scope| scope.spawn(|| corpus.parse(&raw)).join().unwrap());
     let here = corpus.entries().next().unwrap();
     assert_eq!(there.unwrap().transcript, here.unwrap().transcript);
@@ -175,19 +175,19 @@ fn a_line_from_elsewhere_is_what_it_is_in_a_file() {
     let text = format!("  {}\r\n{}", full(), lines(&[tagged]));
     let dir = folder(&text, card);
     let corpus = Corpus::open(dir.path()).unwrap();
-    for raw in corpus.raws() {
+    for raw in corpus.raw_records() {
         let raw = raw.unwrap();
         let place = raw.place().clone();
         let nth = usize::try_from(place.line).unwrap() - 1;
         let line = text.lines().nth(nth).unwrap().as_bytes();
-        let (entry, digest) = Entry::of_line(line, place, corpus.card()).unwrap();
+        let (entry, digest) = Entry::from_line(line, place, corpus.card()).unwrap();
         let want = corpus.parse(&raw).unwrap();
         assert_eq!(entry.transcript, want.transcript);
         assert_eq!(digest, raw.digest());
         assert_eq!((entry.labels, entry.rest), (want.labels, want.rest));
     }
     let place = deadloop_corpus::Place::whole("elsewhere");
-    let bad = Entry::of_line(b"{\"id\": \"\"}", place, None).unwrap_err();
+    let bad = Entry::from_line(b"{\"id\": \"\"}", place, None).unwrap_err();
     let bad = bad.to_string();
     assert!(bad.starts_with("elsewhere: `id` is empty"), "{bad}");
 }

@@ -17,7 +17,7 @@
 
 use deadloop_detect::{Channel, Kind};
 
-use deadloop_corpus::{Benign, Body, Class, Transcript};
+use deadloop_corpus::{BenignSpan, Body, Class, Transcript};
 
 mod argument_copies;
 mod benign;
@@ -73,7 +73,7 @@ pub struct RunFindings {
     /// The repetitive stretches, in order.
     pub spans: Vec<RunSpan>,
     /// The harmless repetition.
-    pub benign: Vec<Benign>,
+    pub benign: Vec<BenignSpan>,
 }
 
 /// Finds the loops of a run: repetitive calls, and turns with repeated text. `None` if the transcript is not a run.

@@ -29,7 +29,7 @@ fn the_onset_of_every_loop_planted_in_the_starter_is_found_to_the_char() {
     let mut planted = planted_exactly();
     assert!(planted.len() >= 100, "{}", planted.len());
     let corpus = Corpus::open(Path::new(STARTER)).unwrap();
-    for raw in corpus.raws() {
+    for raw in corpus.raw_records() {
         let entry = corpus.parse(&raw.unwrap()).unwrap();
         let t = &entry.transcript;
         let Some((kind, channel, onset)) = planted.remove(&t.id) else {

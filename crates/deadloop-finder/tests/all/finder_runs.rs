@@ -1,7 +1,7 @@
 //! Tests the finder for runs on short runs with known labels.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use deadloop_corpus::{Body, Class, Reason, RecordedEvent, Transcript};
+use deadloop_corpus::{BenignReason, Body, Class, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, Kind};
 use deadloop_finder::steps::{RunFindings, find_run};
 use proptest::prelude::{any, prop_assert_eq, proptest};
@@ -154,17 +154,17 @@ fn batches_and_polls_that_end_are_harmless() {
     let batch = [("1", "a"), ("2", "b"), ("3", "a"), ("4", "c"), ("5", "d")];
     let found = calls("get_order", &batch, "stop");
     assert_eq!(found.class, Class::Clean);
-    assert_eq!(found.benign[0].reason, Reason::Batch);
+    assert_eq!(found.benign[0].reason, BenignReason::Batch);
     assert_eq!((found.benign[0].start, found.benign[0].end), (0, 5));
     let mut poll = times(("1", "queued"), 3);
     poll.push(("1", "done"));
     let found = calls("job_status", &poll, "stop");
     assert_eq!(found.class, Class::Clean, "{found:?}");
     let mut reasons = found.benign.iter().map(|benign| benign.reason);
-    assert!(reasons.any(|reason| reason == Reason::Poll));
+    assert!(reasons.any(|reason| reason == BenignReason::Poll));
     let retry = [("push", "!busy"), ("push", "ok")];
-    let found = calls("git", &retry, "stop");
-    assert_eq!(found.benign[0].reason, Reason::Retry);
+    let found = typed("git", &retry, "stop");
+    assert_eq!(found.benign[0].reason, BenignReason::Retry);
 }
 
 #[test]
@@ -251,7 +251,7 @@ fn a_poll_that_ends_is_harmless_and_one_without_end_is_a_loop() {
     steps.push((poll.0, "success"));
     let found = run(&steps, "stop");
     assert_eq!(found.class, Class::Clean, "{found:?}");
-    assert_eq!(found.benign[0].reason, Reason::Poll);
+    assert_eq!(found.benign[0].reason, BenignReason::Poll);
 }
 
 #[test]

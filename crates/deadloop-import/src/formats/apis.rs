@@ -5,7 +5,7 @@
 //! [`envelope`]: crate::responses::envelope
 
 use crate::reader::{ForeignFormat, FormatReader};
-use crate::responses::streams::{ResponseStreams, certainty_of};
+use crate::responses::streams::{ResponseStreams, rate_certainty};
 use deadloop_stream::reader::families::{
     agent, ai_sdk, anthropic, bedrock, chat, gemini, llama_cpp, ollama, responses, tgi,
 };
@@ -16,7 +16,7 @@ macro_rules! api_entries {
         pub(crate) const $entry: ForeignFormat = ForeignFormat {
             name: $name,
             help: $help,
-            format_reader: FormatReader::Code { certainty: |head| certainty_of(head, &$family::ENTRY), reader: || Box::new(ResponseStreams::$begin(&$family::ENTRY)) },
+            format_reader: FormatReader::Code { certainty: |head| rate_certainty(head, &$family::ENTRY), reader: || Box::new(ResponseStreams::$begin(&$family::ENTRY)) },
             shape: None,
             whole_folder: false,
         };

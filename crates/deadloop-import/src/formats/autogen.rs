@@ -5,20 +5,20 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry};
+use crate::reader::{Output, known_entry};
 use crate::sessions::conversation::take_call;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::{Body, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field, wrong_type};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { AutoGen = is_autogen, "autogen", "messages of AutoGen AgentChat, and chat_history of AutoGen 0.2"; }
 
 fn is_autogen(object: &Object) -> bool {
     let message = |object: &Object| {
-        let kind = fields::word(object, "type");
+        let kind = object.get_str("type");
         let named = kind.ends_with("Message") || kind.ends_with("Event");
         named
             && object.get("source").is_some_and(Value::is_string)
@@ -45,19 +45,19 @@ impl RunReader for AutoGen {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
-        if let Some(history) = fields::list(object, "chat_history")? {
+    fn add_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
+        if let Some(history) = object.take_list("chat_history")? {
             for message in history {
-                let message = fields::as_object("chat_history[]", message)?;
+                let message = as_object("chat_history[]", message)?;
                 self.add_old_message(message, out)?;
             }
-            fields::remove_all(object, "chat_id summary cost human_input");
-        } else if let Some(messages) = fields::list(object, "messages")? {
+            object.remove_fields("chat_id summary cost human_input");
+        } else if let Some(messages) = object.take_list("messages")? {
             for message in messages {
-                let message = fields::as_object("messages[]", message)?;
+                let message = as_object("messages[]", message)?;
                 self.add_message(message, out)?;
             }
-            let reason = fields::string(object, "stop_reason")?;
+            let reason = object.take_string("stop_reason")?;
             self.session.reason = reason.map(|reason| map_reason(&reason));
         } else {
             self.add_message(std::mem::take(object), out)?;
@@ -67,15 +67,16 @@ impl RunReader for AutoGen {
 }
 
 impl AutoGen {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
-        let kind = fields::string(&mut message, "type")?
-            .ok_or_else(|| fields::missing("type", "a message of AgentChat"))?;
-        let source = fields::string(&mut message, "source")?.unwrap_or_default();
-        let stamp = fields::any(&mut message, "created_at");
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
+        let kind = message
+            .take_string("type")?
+            .ok_or_else(|| missing_field("type", "a message of AgentChat"))?;
+        let source = message.take_string("source")?.unwrap_or_default();
+        let stamp = message.take("created_at");
         let t_ms = self.session.clock.at(stamp.as_ref());
-        let usage = fields::object(&mut message, "models_usage")?;
+        let usage = message.take_object("models_usage")?;
         let usage = Usage::take_from(&mut usage.unwrap_or_default());
-        let content = fields::any(&mut message, "content");
+        let content = message.take("content");
         match kind.as_str() {
             "ToolCallExecutionEvent" => self.add_results(content, t_ms)?,
             // The message repeats the results as text.
@@ -97,20 +98,20 @@ impl AutoGen {
             "ToolCallRequestEvent" => {
                 self.begin_agent_turn(&source, usage, t_ms);
                 for call in as_list(content)? {
-                    let mut call = fields::as_object("content[]", call)?;
+                    let mut call = as_object("content[]", call)?;
                     let body = take_call(&mut call)?;
                     self.session.run.push(body, t_ms);
                 }
             }
             "HandoffMessage" => {
-                let to = fields::string(&mut message, "target")?.unwrap_or_default();
+                let to = message.take_string("target")?.unwrap_or_default();
                 self.session
                     .run
                     .push(Body::Handoff { from: source, to }, t_ms);
             }
             other => out.losses.add(&format!("[] ({other})")),
         }
-        fields::remove_all(&mut message, "id metadata context");
+        message.remove_fields("id metadata context");
         out.losses.add_fields("[]", &message);
         Ok(())
     }
@@ -133,10 +134,10 @@ impl AutoGen {
 
     fn add_results(&mut self, content: Option<Value>, t_ms: Option<f64>) -> WireResult {
         for result in as_list(content)? {
-            let mut result = fields::as_object("content[]", result)?;
-            let id = fields::label(&mut result, "call_id");
-            let content = to_text(fields::any(&mut result, "content"));
-            let error = fields::any(&mut result, "is_error");
+            let mut result = as_object("content[]", result)?;
+            let id = result.take_label("call_id");
+            let content = to_text(result.take("content"));
+            let error = result.take("is_error");
             let error = error.and_then(|error| error.as_bool());
             self.session.run.push(tool_result(id, content, error), t_ms);
         }
@@ -144,13 +145,13 @@ impl AutoGen {
     }
 
     /// Adds a message of a release before 0.4. The first message is the task, whatever its sender.
-    fn add_old_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
-        let name = fields::string(&mut message, "name")?;
-        for result in fields::list(&mut message, "tool_responses")?.unwrap_or_default() {
-            let result = fields::as_object("tool_responses[]", result)?;
+    fn add_old_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
+        let name = message.take_string("name")?;
+        for result in message.take_list("tool_responses")?.unwrap_or_default() {
+            let result = as_object("tool_responses[]", result)?;
             self.add_api_message(result, out)?;
             // The content is all results, joined.
-            fields::any(&mut message, "content");
+            message.take("content");
         }
         let first = self.session.run.events.is_empty();
         let role = match message.get("role").and_then(Value::as_str) {
@@ -170,7 +171,7 @@ impl AutoGen {
         self.add_api_message(message, out)
     }
 
-    fn add_api_message(&mut self, message: Object, out: &mut Intake) -> WireResult {
+    fn add_api_message(&mut self, message: Object, out: &mut Output) -> WireResult {
         let run = &mut self.session.run;
         run.add_message(message, "chat_history[]", None, out)
     }
@@ -180,11 +181,7 @@ fn as_list(content: Option<Value>) -> WireResult<Vec<Value>> {
     match content {
         None => Ok(Vec::new()),
         Some(Value::Array(items)) => Ok(items),
-        Some(other) => Err(fields::wrong(
-            "content",
-            &other,
-            "a list of calls or results",
-        )),
+        Some(other) => Err(wrong_type("content", &other, "a list of calls or results")),
     }
 }
 

@@ -6,10 +6,10 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, head_entry};
+use crate::reader::{Output, head_entry};
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::source::head::SourceHead;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object};
 use deadloop_stream::wire::WireResult;
 
 head_entry! { ENTRY: Cline = |head| is_cline(head), None, "cline", "api_conversation_history.json of Cline and Roo Code"; }
@@ -56,31 +56,31 @@ impl RunReader for Cline {
         &mut self.session
     }
 
-    fn add_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    fn add_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         let sdk = has_messages(object);
         let messages = if sdk {
-            fields::list(object, "messages")?.unwrap_or_default()
+            object.take_list("messages")?.unwrap_or_default()
         } else {
             vec![Value::Object(std::mem::take(object))]
         };
         for message in messages {
-            let mut message = fields::as_object("messages[]", message)?;
+            let mut message = as_object("messages[]", message)?;
             // The AI SDK has a role for results of tools; here they are user messages.
             if sdk && message.get("role").and_then(Value::as_str) == Some("tool") {
                 message.insert("role".to_owned(), Value::String("user".to_owned()));
             }
             self.add_message(message, out)?;
         }
-        fields::any(object, "version");
+        object.take("version");
         Ok(())
     }
 }
 
 impl Cline {
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
-        let stamp = fields::any(&mut message, "ts");
-        if let Some(mut info) = fields::object(&mut message, "modelInfo")? {
-            self.session.model = fields::string(&mut info, "modelId")?;
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
+        let stamp = message.take("ts");
+        if let Some(mut info) = message.take_object("modelInfo")? {
+            self.session.model = info.take_string("modelId")?;
             out.losses.add_fields("modelInfo", &info);
         }
         move_usage(&mut message);
@@ -104,7 +104,7 @@ fn move_usage(message: &mut Object) {
         ("prompt", "prompt_tokens"),
         ("completion", "completion_tokens"),
     ];
-    fields::rename(&mut tokens, &names);
+    tokens.rename_fields(&names);
     message.insert("usage".to_owned(), Value::Object(tokens));
 }
 
@@ -135,7 +135,7 @@ fn convert_sdk_block(block: &mut Value) {
         _ => return,
     };
     let result = names[1].0 == "output";
-    fields::rename(fields, names);
+    fields.rename_fields(names);
     if result {
         fields.remove("toolName");
         let output = fields.get("content").and_then(|output| output.get("value"));

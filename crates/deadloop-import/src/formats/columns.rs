@@ -29,7 +29,7 @@ pub(crate) struct Columns {
     pub(super) model: Vec<String>,
     pub(super) time: Vec<String>,
     pub(super) tokens: Vec<String>,
-    /// Paths of the model in the document, if the records do not name it.
+    /// Paths of the model's name in the document, for records that do not name the model.
     pub(super) of_all: Vec<String>,
 }
 

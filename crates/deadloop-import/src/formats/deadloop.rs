@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use super::table::has_data_set_column;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader};
-use crate::responses::streams::{ResponseStreams, certainty_of};
+use crate::reader::{ForeignFormat, FormatReader, Output, RecordReader};
+use crate::responses::streams::{ResponseStreams, rate_certainty};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::Entry;
@@ -20,7 +20,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
     format_reader: FormatReader::Code {
         certainty: |head| {
             let transcripts = FormatCertainty::Certain.only_if(head.any_object(is_transcript));
-            transcripts.max(certainty_of(head, &FAMILY))
+            transcripts.max(rate_certainty(head, &FAMILY))
         },
         reader: || Box::new(DeadloopReader(ResponseStreams::new(&FAMILY))),
     },
@@ -49,7 +49,7 @@ fn is_transcript(object: &Object) -> bool {
 struct DeadloopReader(ResponseStreams);
 
 impl RecordReader for DeadloopReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             return self.0.take_record(record, out);
         }
@@ -63,7 +63,7 @@ impl RecordReader for DeadloopReader {
             let id = id.to_string();
             object.insert("id".to_owned(), id.into());
         }
-        let entry = Entry::of_object(object, &place, |model| out.think_options(model))?;
+        let entry = Entry::from_object(object, &place, |model| out.think_options(model))?;
         out.emit(entry);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl RecordReader for DeadloopReader {
         self.0.record_gap();
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         self.0.finish(out);
     }
 }

@@ -6,12 +6,12 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field, wrong_type};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::{WireFault, WireResult, kind};
 
@@ -40,7 +40,7 @@ struct GeminiCli {
 }
 
 impl RecordReader for GeminiCli {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         self.read_record(&mut object, out)?;
         out.losses.add_fields("", &object);
@@ -48,7 +48,7 @@ impl RecordReader for GeminiCli {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         let Some(place) = self.place.take() else {
             return;
         };
@@ -71,14 +71,14 @@ impl RecordReader for GeminiCli {
 }
 
 impl GeminiCli {
-    /// Reads a document, a line or a list element.
-    fn read_record(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    /// Reads a record of a chat: a document, a line or a list element.
+    fn read_record(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         // The output of the model is kept, even if the user rewound to an earlier point.
-        if fields::string(object, "$rewindTo")?.is_some() {
+        if object.take_string("$rewindTo")?.is_some() {
             out.losses.add("$rewindTo");
             return Ok(());
         }
-        if let Some(mut set) = fields::object(object, "$set")? {
+        if let Some(mut set) = object.take_object("$set")? {
             return self.read_session(&mut set, out);
         }
         if object.contains_key("messageId") {
@@ -91,9 +91,9 @@ impl GeminiCli {
             let content = std::mem::take(object);
             return self.add_content(content, "[]", out);
         }
-        if let Some(history) = fields::list(object, "history")? {
+        if let Some(history) = object.take_list("history")? {
             for content in history {
-                let content = fields::as_object("history[]", content)?;
+                let content = as_object("history[]", content)?;
                 self.add_content(content, "history[]", out)?;
             }
             return Ok(());
@@ -105,18 +105,18 @@ impl GeminiCli {
         self.add_message(message)
     }
 
-    fn read_session(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
-        let session = fields::string(object, "sessionId")?;
+    fn read_session(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
+        let session = object.take_string("sessionId")?;
         self.session = session.or(self.session.take());
-        let messages = fields::list(object, "messages")?.unwrap_or_default();
+        let messages = object.take_list("messages")?.unwrap_or_default();
         let messages = messages
             .into_iter()
-            .map(|message| fields::as_object("messages[]", message));
+            .map(|message| as_object("messages[]", message));
         for message in messages.collect::<Result<Vec<_>, _>>()? {
             self.add_message(message)?;
         }
         // Data on a session besides its messages.
-        fields::remove_all(object, "projectHash startTime lastUpdated kind");
+        object.remove_fields("projectHash startTime lastUpdated kind");
         out.losses.add_fields("", object);
         object.clear();
         Ok(())
@@ -126,13 +126,13 @@ impl GeminiCli {
     fn add_message(&mut self, mut message: Object) -> WireResult {
         let known = message.get("type").is_some_and(Value::is_string);
         if !known {
-            return Err(fields::missing(
+            return Err(missing_field(
                 "type",
                 "a message of a chat (user, gemini, info, …)",
             ));
         }
         check_types(&message)?;
-        let id = fields::string(&mut message, "id")?;
+        let id = message.take_string("id")?;
         let mut messages = self.messages.iter_mut();
         match messages.find(|(known, _)| id.is_some() && *known == id) {
             Some((_, old)) => *old = message,
@@ -141,7 +141,7 @@ impl GeminiCli {
         Ok(())
     }
 
-    fn add_content(&mut self, mut content: Object, path: &str, out: &mut Intake) -> WireResult {
+    fn add_content(&mut self, mut content: Object, path: &str, out: &mut Output) -> WireResult {
         let mut calls = Vec::new();
         if let Some(Value::Array(parts)) = content.get_mut("parts") {
             parts.retain(|part| {
@@ -192,11 +192,12 @@ fn check_types(message: &Object) -> WireResult {
     }
     match message.get("content") {
         None | Some(Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_)) => Ok(()),
-        Some(other) => Err(fields::wrong("content", other, "a text or parts")),
+        Some(other) => Err(wrong_type("content", other, "a text or parts")),
     }
 }
 
-/// Reads thoughts. `tokens` is the count of all thoughts, used only if there is a single one.
+/// Converts thoughts to reasoning events. `tokens` is the token count of all thoughts, which is used only if there is a
+/// single thought.
 fn read_thoughts(
     thoughts: &[Value],
     tokens: Option<u64>,
@@ -223,17 +224,17 @@ fn add_user_message(run: &mut Conversation, content: String, t_ms: Option<f64>) 
     }
 }
 
-/// Adds a message of a session to the run. Returns the model if the message names it.
+/// Adds a message of a session to the run. Returns the name of the model that the message names, if any.
 fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> Option<String> {
-    let stamp = fields::any(&mut message, "timestamp");
+    let stamp = message.take("timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    let content = join_texts(fields::any(&mut message, "content").unwrap_or_default());
-    let kind = fields::any(&mut message, "type");
+    let content = join_texts(message.take("content").unwrap_or_default());
+    let kind = message.take("type");
     let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
     if kind != "gemini" {
         match kind {
@@ -263,7 +264,7 @@ fn add_message(
         let t_ms = clock.at(call.get("timestamp"));
         events.extend(read_call(&call).map(|body| RecordedEvent::at(body, t_ms)));
     }
-    let model = fields::any(&mut message, "model");
+    let model = message.take("model");
     let model = model.and_then(|model| Some(model.as_str()?.to_owned()));
     if !events.is_empty() {
         run.begin_turn(TurnData {

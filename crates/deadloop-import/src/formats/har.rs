@@ -7,11 +7,11 @@
 use serde_json::{Value, json};
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::responses::streams::ResponseStreams;
 use crate::source::records::{MAX_VALUES, RecordContent, SourceRecord};
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, as_object, missing_field};
 use deadloop_stream::reader::families;
 use deadloop_stream::reader::{Frame, FrameResult, Frames, object};
 use deadloop_stream::wire::{WireFault, WireResult};
@@ -26,20 +26,20 @@ fn is_har(object: &Object) -> bool {
 /// The maximum size of a stream event, in bytes.
 const MAX_EVENT_BYTES: usize = 64 << 20;
 
-fn read_archive(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_archive(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut archive) = record.into_place_and_object()?;
     let entries = paths::take_all(&mut archive, "log.entries[]");
     if entries.is_empty() {
-        return Err(fields::missing("log.entries", "at least one exchange"));
+        return Err(missing_field("log.entries", "at least one exchange"));
     }
     for entry in entries {
-        read_exchange(fields::as_object("log.entries[]", entry)?, &place, out);
+        read_exchange(as_object("log.entries[]", entry)?, &place, out);
     }
     Ok(())
 }
 
 /// Reads the response of an exchange. A response of another API counts as a loss.
-fn read_exchange(mut entry: Object, place: &Place, out: &mut Intake) {
+fn read_exchange(mut entry: Object, place: &Place, out: &mut Output) {
     let body = paths::take_at(&mut entry, "response.content.text");
     let encoded = paths::take_at(&mut entry, "response.content.encoding");
     let sent = paths::take_at(&mut entry, "request.postData.text");

@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, head_entry, set_field};
+use crate::reader::{Output, RecordReader, head_entry, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::log::meets_all;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, RecordedEvent};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireResult;
 
@@ -31,7 +31,7 @@ fn is_sample(member: &str) -> bool {
     member.starts_with("samples/")
 }
 
-/// A reader with the data on all samples, from the header of a log.
+/// A reader of the samples of a log, with the data on all samples from the log's header.
 #[derive(Default)]
 struct Inspect {
     model: String,
@@ -39,7 +39,7 @@ struct Inspect {
 }
 
 impl RecordReader for Inspect {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, member) = (record.place.clone(), record.member.clone());
         let header = ["", "header.json", "_journal/start.json"].contains(&member.as_str());
         if !header && !is_sample(&member) {
@@ -53,14 +53,14 @@ impl RecordReader for Inspect {
             out.emit(sample);
             return Ok(());
         }
-        let header = fields::object(&mut object, "eval")?;
-        let mut header = header.ok_or_else(|| fields::missing("eval", "an evaluation log"))?;
-        self.model = fields::string(&mut header, "model")?.unwrap_or_default();
-        self.task = fields::any(&mut header, "task");
-        let samples = fields::list(&mut object, "samples")?.unwrap_or_default();
+        let header = object.take_object("eval")?;
+        let mut header = header.ok_or_else(|| missing_field("eval", "an evaluation log"))?;
+        self.model = header.take_string("model")?.unwrap_or_default();
+        self.task = header.take("task");
+        let samples = object.take_list("samples")?.unwrap_or_default();
         let mut found = Vec::new();
         for sample in samples {
-            let mut sample = fields::as_object("samples[]", sample)?;
+            let mut sample = as_object("samples[]", sample)?;
             found.push(self.read_sample(&mut sample, place.clone(), out)?);
             out.losses.add_fields("samples[]", &sample);
         }
@@ -76,21 +76,23 @@ impl Inspect {
         &self,
         sample: &mut Object,
         place: Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Entry> {
-        let attachments = fields::object(sample, "attachments")?.unwrap_or_default();
-        let id = match fields::any(sample, "id") {
+        let attachments = sample.take_object("attachments")?.unwrap_or_default();
+        let id = match sample.take("id") {
             Some(Value::String(id)) => id,
             Some(other) => other.to_string(),
-            None => return Err(fields::missing("id", "the id of a sample")),
+            None => return Err(missing_field("id", "the id of a sample")),
         };
-        let epoch = fields::count(sample, "epoch")?.unwrap_or(1);
+        let epoch = sample.take_count("epoch")?.unwrap_or(1);
         let (conversation, last) = read_conversation(sample, &attachments, out)?;
         let mut sampled = conversation.into_entry(place);
         let transcript = &mut sampled.transcript;
         transcript.id = format!("{}/{id}/{epoch}", out.stem());
-        let mut output = fields::object(sample, "output")?.unwrap_or_default();
-        let own = fields::string(&mut output, "model")?.filter(|model| !model.is_empty());
+        let mut output = sample.take_object("output")?.unwrap_or_default();
+        let own = output
+            .take_string("model")?
+            .filter(|model| !model.is_empty());
         // The header has the provider too, as `openai/gpt-5`.
         transcript.model = Some(self.model.clone())
             .filter(|model| !model.is_empty())
@@ -102,17 +104,17 @@ impl Inspect {
         transcript.events.extend(end);
         let meta = &mut transcript.meta;
         set_field(meta, "task", self.task.clone());
-        set_field(meta, "scores", read_scores(fields::any(sample, "scores")));
-        set_field(meta, "usage", fields::any(&mut output, "usage"));
-        set_field(meta, "seconds", fields::any(&mut output, "time"));
+        set_field(meta, "scores", read_scores(sample.take("scores")));
+        set_field(meta, "usage", output.take("usage"));
+        set_field(meta, "seconds", output.take("time"));
         for repeated in ["input", "target", "events", "store"] {
-            if fields::any(sample, repeated).is_some() {
+            if sample.take(repeated).is_some() {
                 out.losses.add(repeated);
             }
         }
         // These fields repeat the last message.
-        fields::any(&mut output, "choices");
-        fields::any(&mut output, "completion");
+        output.take("choices");
+        output.take("completion");
         out.losses.add_fields("output", &output);
         Ok(sampled)
     }
@@ -123,14 +125,14 @@ impl Inspect {
 fn read_conversation(
     sample: &mut Object,
     attachments: &Object,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<(Conversation, Option<Value>)> {
     let mut replies = take_replies(sample);
     let mut clock = EventClock::default();
     let mut last = None;
     let mut conversation = Conversation::default();
-    for message in fields::list(sample, "messages")?.unwrap_or_default() {
-        let mut message = fields::as_object("messages[]", message)?;
+    for message in sample.take_list("messages")?.unwrap_or_default() {
+        let mut message = as_object("messages[]", message)?;
         let values = message.values_mut();
         values.for_each(|value| insert_attachments(value, attachments));
         if is_example(&mut message) {
@@ -138,7 +140,7 @@ fn read_conversation(
             continue;
         }
         rename_error(&mut message);
-        let id = fields::label(&mut message, "id");
+        let id = message.take_label("id");
         let mut t_ms = None;
         if let Some(mut reply) = id.and_then(|id| replies.remove(&id)) {
             t_ms = clock.at(reply.get("timestamp"));
@@ -151,7 +153,7 @@ fn read_conversation(
     Ok((conversation, last))
 }
 
-/// Takes the events of the model's replies, by message id.
+/// Removes the events of the model's replies from a sample, and returns them by message id.
 fn take_replies(sample: &mut Object) -> HashMap<String, Object> {
     let events = paths::take_all(sample, "events[]");
     let replies = events.into_iter().filter_map(|event| match event {
@@ -187,7 +189,7 @@ fn insert_attachments(value: &mut Value, attachments: &Map<String, Value>) {
 
 /// Returns whether a model message was an example in the input.
 fn is_example(message: &mut Object) -> bool {
-    let source = fields::any(message, "source");
+    let source = message.take("source");
     let role = message.get("role").and_then(Value::as_str);
     role == Some("assistant") && source.as_ref().and_then(Value::as_str) == Some("input")
 }
@@ -200,19 +202,19 @@ fn rename_error(message: &mut Object) {
     let what = error.get("message").cloned();
     message.remove("error");
     message.insert("is_error".to_owned(), Value::Bool(true));
-    let content = fields::word(message, "content");
+    let content = message.get_str("content");
     if content.is_empty() {
         message.insert("content".to_owned(), what.unwrap_or_default());
     }
 }
 
-/// Returns why a sample ended: an error, a limit, or the finish reason of the model.
+/// Returns the reason why a sample ended: an error, a limit, or the finish reason of the model.
 fn finish_reason(sample: &mut Object, output: &mut Object) -> WireResult<Option<String>> {
-    if fields::any(sample, "error").is_some() {
+    if sample.take("error").is_some() {
         return Ok(Some("error".to_owned()));
     }
-    if let Some(mut limit) = fields::object(sample, "limit")? {
-        return fields::string(&mut limit, "type");
+    if let Some(mut limit) = sample.take_object("limit")? {
+        return limit.take_string("type");
     }
     let choice = output.get("choices").and_then(|choices| choices.get(0));
     let reason = choice.and_then(|choice| choice.get("stop_reason")?.as_str());

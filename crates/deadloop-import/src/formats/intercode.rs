@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field, set_field};
+use crate::reader::{Output, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::spans::to_text;
 use crate::sessions::turn::TurnData;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Entry, Place, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_results = is_intercode, "intercode", "results of InterCode: turn_history of actions and observations"; }
@@ -26,7 +26,7 @@ fn is_intercode(object: &Object) -> bool {
     is_run(object) || runs.any(is_run)
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_results(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, object) = record.into_place_and_object()?;
     let several: Vec<(String, Value)> = if is_run(&object) {
         vec![(String::new(), Value::Object(object))]
@@ -35,30 +35,29 @@ fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
     };
     let mut found = Vec::new();
     for (number, run) in several {
-        let run = fields::as_object("a run", run)?;
+        let run = as_object("a run", run)?;
         found.push(read_run(run, number, &place, out)?);
     }
     found.into_iter().for_each(|entry| out.emit(entry));
     Ok(())
 }
 
-fn read_run(mut run: Object, number: String, place: &Place, out: &mut Intake) -> WireResult<Entry> {
-    let history = fields::object(&mut run, "turn_history")?;
-    let mut history =
-        history.ok_or_else(|| fields::missing("turn_history", "a run of InterCode"))?;
-    let environment = fields::string(&mut run, "environment")?.unwrap_or_default();
+fn read_run(mut run: Object, number: String, place: &Place, out: &mut Output) -> WireResult<Entry> {
+    let history = run.take_object("turn_history")?;
+    let mut history = history.ok_or_else(|| missing_field("turn_history", "a run of InterCode"))?;
+    let environment = run.take_string("environment")?.unwrap_or_default();
     let tool = environment.trim_start_matches("ic_");
     let tool = if tool.is_empty() { "action" } else { tool };
     let mut events = Conversation::default();
-    events.add_user(to_text(fields::any(&mut run, "query")), None);
+    events.add_user(to_text(run.take("query")), None);
     let count = add_turns(&mut history, tool, &mut events)?;
-    let mut summary = fields::object(&mut run, "summary")?.unwrap_or_default();
-    let most = fields::count(&mut summary, "turns_max")?;
+    let mut summary = run.take_object("summary")?.unwrap_or_default();
+    let most = summary.take_count("turns_max")?;
     let reached = most.is_some_and(|most| count >= most);
     events.finish(reached.then(|| "limit".to_owned()));
     let mut entry = events.into_entry(place.clone());
     let transcript = &mut entry.transcript;
-    let task = fields::label(&mut run, "task_id");
+    let task = run.take_label("task_id");
     if !number.is_empty() {
         transcript.id = format!("{}/{number}", out.stem());
     }
@@ -79,7 +78,7 @@ fn read_run(mut run: Object, number: String, place: &Place, out: &mut Intake) ->
 
 /// Adds the turns of a run, each with a thought, the call of `tool` and its result. Returns the number of turns.
 fn add_turns(history: &mut Object, tool: &str, events: &mut Conversation) -> WireResult<u64> {
-    let mut list = |name: &str| fields::list(history, name).map(Option::unwrap_or_default);
+    let mut list = |name: &str| history.take_list(name).map(Option::unwrap_or_default);
     let actions = list("actions")?;
     let [observations, valid, thoughts] = [
         list("observations")?,

@@ -5,13 +5,13 @@
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::time::millis;
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
+use deadloop_stream::time::parse_millis;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { Langfuse = is_langfuse, "langfuse", "traces of Langfuse with their observations, or observations alone"; }
@@ -33,25 +33,25 @@ struct Langfuse {
 }
 
 impl RecordReader for Langfuse {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
-        let Some(all) = fields::list(&mut object, "observations")? else {
+        let Some(all) = object.take_list("observations")? else {
             return self.add_observation(object, &place, None, out);
         };
-        let trace = fields::label(&mut object, "id").unwrap_or_default();
+        let trace = object.take_label("id").unwrap_or_default();
         if all.is_empty() {
             return Err(WireFault::new("a trace of no observations", "at least one"));
         }
         for object in all {
-            let object = fields::as_object("observations[]", object)?;
+            let object = as_object("observations[]", object)?;
             self.add_observation(object, &place, Some(&trace), out)?;
         }
-        self.traces.trace_mut(&trace, &place).name = fields::any(&mut object, "name");
+        self.traces.trace_mut(&trace, &place).name = object.take("name");
         out.losses.add_fields("", &object);
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
@@ -62,15 +62,12 @@ impl Langfuse {
         mut object: Object,
         place: &Place,
         trace: Option<&str>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
-        let own = fields::label(&mut object, "traceId");
+        let own = object.take_label("traceId");
         let trace = trace.map(str::to_owned).or(own).unwrap_or_default();
         let span = read_span(&mut object)?;
-        fields::remove_all(
-            &mut object,
-            "endTime parentObservationId projectId createdAt updatedAt",
-        );
+        object.remove_fields("endTime parentObservationId projectId createdAt updatedAt");
         out.losses.add_fields("observations[]", &object);
         self.traces.push(trace, place, span);
         Ok(())
@@ -79,21 +76,22 @@ impl Langfuse {
 
 /// Converts an observation to a span. Input and output are read only for generations and tools.
 fn read_span(object: &mut Object) -> WireResult<TraceSpan> {
-    let kind = fields::string(object, "type")?
-        .ok_or_else(|| fields::missing("type", "an observation of Langfuse"))?;
-    let level = fields::any(object, "level");
+    let kind = object
+        .take_string("type")?
+        .ok_or_else(|| missing_field("type", "an observation of Langfuse"))?;
+    let level = object.take("level");
     let failed = level.as_ref().and_then(Value::as_str) == Some("ERROR");
-    let usage = ["usageDetails", "usage"].map(|name| fields::any(object, name));
+    let usage = ["usageDetails", "usage"].map(|name| object.take(name));
     let usage = usage.into_iter().flatten().next();
     let mut span = TraceSpan {
-        name: fields::string(object, "name")?.unwrap_or_default(),
-        began: fields::any(object, "startTime").as_ref().and_then(millis),
-        order: fields::label(object, "id").unwrap_or_default(),
-        model: fields::string(object, "model")?,
+        name: object.take_string("name")?.unwrap_or_default(),
+        began: object.take("startTime").as_ref().and_then(parse_millis),
+        order: object.take_label("id").unwrap_or_default(),
+        model: object.take_string("model")?,
         ..TraceSpan::default()
     };
-    let (input, output) = (fields::any(object, "input"), fields::any(object, "output"));
-    let status = fields::any(object, "statusMessage");
+    let (input, output) = (object.take("input"), object.take("output"));
+    let status = object.take("statusMessage");
     match kind.to_uppercase().as_str() {
         "GENERATION" => {
             span.kind = SpanKind::Model;

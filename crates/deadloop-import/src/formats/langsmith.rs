@@ -5,13 +5,13 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::spans::{SpanKind, TraceSpan, Traces, text_message, to_message, to_text};
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::time::millis;
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
+use deadloop_stream::time::parse_millis;
 use deadloop_stream::wire::WireResult;
 
 known_entry! { LangSmith = is_langsmith, "langsmith", "runs of LangSmith (run_type, trace_id): a line each, a list, or child_runs"; }
@@ -28,42 +28,41 @@ struct LangSmith {
 }
 
 impl RecordReader for LangSmith {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         // Without recursion, deep nesting cannot overflow the stack.
         let mut open = vec![object];
         while let Some(mut run) = open.pop() {
-            let children = fields::list(&mut run, "child_runs")?.unwrap_or_default();
+            let children = run.take_list("child_runs")?.unwrap_or_default();
             for child in children.into_iter().rev() {
-                open.push(fields::as_object("child_runs[]", child)?);
+                open.push(as_object("child_runs[]", child)?);
             }
             self.add_run(run, &place, out)?;
         }
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
 impl LangSmith {
-    fn add_run(&mut self, mut run: Object, place: &Place, out: &mut Intake) -> WireResult {
-        let id = fields::label(&mut run, "id").unwrap_or_default();
-        let trace = fields::label(&mut run, "trace_id").unwrap_or_else(|| id.clone());
-        let parent = fields::any(&mut run, "parent_run_id");
-        let kind = fields::string(&mut run, "run_type")?
-            .ok_or_else(|| fields::missing("run_type", "a run of LangSmith"))?;
-        let name = fields::string(&mut run, "name")?.unwrap_or_default();
-        let inputs = fields::any(&mut run, "inputs");
-        let outputs = fields::any(&mut run, "outputs");
-        let failed = fields::any(&mut run, "error");
+    fn add_run(&mut self, mut run: Object, place: &Place, out: &mut Output) -> WireResult {
+        let id = run.take_label("id").unwrap_or_default();
+        let trace = run.take_label("trace_id").unwrap_or_else(|| id.clone());
+        let parent = run.take("parent_run_id");
+        let kind = run
+            .take_string("run_type")?
+            .ok_or_else(|| missing_field("run_type", "a run of LangSmith"))?;
+        let name = run.take_string("name")?.unwrap_or_default();
+        let inputs = run.take("inputs");
+        let outputs = run.take("outputs");
+        let failed = run.take("error");
         let mut span = TraceSpan {
             name: name.clone(),
-            began: fields::any(&mut run, "start_time")
-                .as_ref()
-                .and_then(millis),
-            order: fields::label(&mut run, "dotted_order").unwrap_or_else(|| id.clone()),
+            began: run.take("start_time").as_ref().and_then(parse_millis),
+            order: run.take_label("dotted_order").unwrap_or_else(|| id.clone()),
             ..TraceSpan::default()
         };
         match kind.as_str() {
@@ -71,10 +70,7 @@ impl LangSmith {
             "tool" => fill_tool_span(&mut span, inputs, outputs, failed.as_ref()),
             _ => {}
         }
-        fields::remove_all(
-            &mut run,
-            "end_time extra session_id status events tags child_run_ids",
-        );
+        run.remove_fields("end_time extra session_id status events tags child_run_ids");
         out.losses.add_fields("[]", &run);
         let held = self.traces.trace_mut(&trace, place);
         if parent.is_none() {
@@ -188,8 +184,8 @@ fn fill_tool_span(
     let message = message.filter(|message| message.contains_key("content"));
     let (content, status) = match message {
         Some(mut message) => {
-            span.call = fields::label(&mut message, "tool_call_id");
-            let status = fields::any(&mut message, "status");
+            span.call = message.take_label("tool_call_id");
+            let status = message.take("status");
             (to_text(message.remove("content")), status)
         }
         None => (to_text(output), None),

@@ -5,7 +5,7 @@
 //! | `specstory` | SpecStory 2, `.specstory/history/*.md`: `_**User**_` and `_**Agent (model)**_` before each message |
 //! | `aider` | aider 0.86, `.aider.chat.history.md`: `####` before each line of the user, `>` before the program's |
 
-use crate::reader::{Intake, head_entry};
+use crate::reader::{Output, head_entry};
 use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::RunSession;
 use crate::source::records::{FileShape, SourceRecord};
@@ -23,13 +23,13 @@ fn is_specstory(text: &str) -> bool {
 }
 
 /// Adds text of the model, split into reasoning and answer.
-fn add_answer(session: &mut RunSession, text: &str, out: &Intake) {
+fn add_answer(session: &mut RunSession, text: &str, out: &Output) {
     if !text.trim().is_empty() {
         session.run.add_answer(text.trim_matches('\n'), None, out);
     }
 }
 
-fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_specstory(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, text) = record.into_place_and_text()?;
     let mut session = RunSession::default();
     session.begin_at(place);
@@ -38,7 +38,7 @@ fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
     for line in text.lines() {
         let marked = line.trim().strip_prefix("_**");
         if let Some(name) = marked.and_then(|name| name.strip_suffix("**_")) {
-            add_speaker_part(&mut session, speaker.as_deref(), strip_rule(&said), out);
+            add_speaker_part(&mut session, speaker.as_deref(), strip_end_rule(&said), out);
             speaker = Some(name.to_owned());
             said.clear();
         } else {
@@ -51,8 +51,8 @@ fn read_specstory(record: SourceRecord, out: &mut Intake) -> WireResult {
     Ok(())
 }
 
-/// Removes the horizontal rule at the end of a part.
-fn strip_rule(text: &str) -> &str {
+/// Removes the horizontal rule at the end of a message, which SpecStory writes between messages.
+fn strip_end_rule(text: &str) -> &str {
     let trimmed = text.trim_end();
     let rule = trimmed
         .strip_suffix("---")
@@ -84,8 +84,8 @@ fn strip_cut_tag<'a>(text: &'a str, tag: &str) -> &'a str {
     rests.next().unwrap_or(text)
 }
 
-/// Adds the part of one speaker.
-fn add_speaker_part(session: &mut RunSession, speaker: Option<&str>, text: &str, out: &Intake) {
+/// Adds the message of one speaker to the session.
+fn add_speaker_part(session: &mut RunSession, speaker: Option<&str>, text: &str, out: &Output) {
     let Some(speaker) = speaker else {
         return;
     };
@@ -171,7 +171,7 @@ fn add_tool(session: &mut RunSession, inside: &str) {
 /// The beginning of each aider session.
 const AIDER_SESSION_START: &str = "# aider chat started at ";
 
-fn read_aider(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_aider(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, text) = record.into_place_and_text()?;
     let mut number = place.line;
     for part in text.split(AIDER_SESSION_START).skip(1) {
@@ -252,7 +252,7 @@ const THINK_TAGS: (&str, &str) = (
 );
 
 /// Adds an answer of the model with the reasoning in its tags.
-fn add_tagged_answer(session: &mut RunSession, text: &str, out: &Intake) {
+fn add_tagged_answer(session: &mut RunSession, text: &str, out: &Output) {
     let mut rest = text;
     while let Some((before, inside)) = rest.split_once(THINK_TAGS.0) {
         add_answer(session, before, out);

@@ -7,13 +7,13 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry, move_field};
+use crate::reader::{Output, RecordReader, known_entry, move_field};
 use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::to_text;
 use crate::sessions::turn::{TurnData, Usage, add_separate};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, Place, RecordedEvent, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { OpenCode = is_opencode, "opencode", "sessions of opencode, as `opencode export` writes them; its database (opencode.db)"; }
@@ -35,25 +35,25 @@ struct OpenCode {
 }
 
 impl RecordReader for OpenCode {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         if let Some(id) = object.get("session").cloned() {
             return self.add_row(id, object, place, out);
         }
         let mut record = SessionRecord::default();
         record.session.begin_at(place);
-        let messages = fields::need_list(&mut object, "messages", "a list of messages")?;
+        let messages = object.require_list("messages", "a list of messages")?;
         for message in messages {
-            let message = fields::as_object("messages[]", message)?;
+            let message = as_object("messages[]", message)?;
             record.add_message(message, out)?;
         }
-        record.info = fields::object(&mut object, "info")?.unwrap_or_default();
+        record.info = object.take_object("info")?.unwrap_or_default();
         out.losses.add_fields("", &object);
         record.emit_session(out);
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         if let Some(record) = self.open.take() {
             record.emit_session(out);
         }
@@ -67,7 +67,7 @@ impl OpenCode {
         id: Value,
         mut row: Object,
         place: Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let open = self.open.as_ref();
         if open.is_none_or(|record| record.info.get("id") != Some(&id)) {
@@ -79,7 +79,7 @@ impl OpenCode {
         }
         let record = self.open.get_or_insert_default();
         record.session.begin_at(place);
-        fields::rename(&mut row, &[("session", "id")]);
+        row.rename_fields(&[("session", "id")]);
         for name in ["id", "title", "version", "directory"] {
             move_field(&mut record.info, name, &mut row, name);
         }
@@ -96,9 +96,9 @@ struct SessionRecord {
 
 impl SessionRecord {
     /// Emits the session.
-    fn emit_session(mut self, out: &mut Intake) {
-        self.session.id = fields::label(&mut self.info, "id");
-        fields::rename(&mut self.info, &[("directory", "cwd")]);
+    fn emit_session(mut self, out: &mut Output) {
+        self.session.id = self.info.take_label("id");
+        self.info.rename_fields(&[("directory", "cwd")]);
         for name in ["title", "version", "cwd"] {
             move_field(&mut self.session.metadata, name, &mut self.info, name);
         }
@@ -106,38 +106,36 @@ impl SessionRecord {
         self.session.emit_single(out);
     }
 
-    fn add_message(&mut self, mut message: Object, out: &mut Intake) -> WireResult {
-        let mut info = fields::object(&mut message, "info")?.unwrap_or_default();
-        let role = fields::string(&mut info, "role")?
-            .ok_or_else(|| fields::missing("role", "user or assistant"))?;
-        let time = fields::object(&mut info, "time")?.unwrap_or_default();
+    fn add_message(&mut self, mut message: Object, out: &mut Output) -> WireResult {
+        let mut info = message.take_object("info")?.unwrap_or_default();
+        let role = info
+            .take_string("role")?
+            .ok_or_else(|| missing_field("role", "user or assistant"))?;
+        let time = info.take_object("time")?.unwrap_or_default();
         let t_ms = self.session.clock.at(time.get("created"));
-        let agent = fields::string(&mut info, "agent")?.or(fields::string(&mut info, "mode")?);
-        if let Some(model) = fields::string(&mut info, "modelID")? {
+        let agent = info.take_string("agent")?.or(info.take_string("mode")?);
+        if let Some(model) = info.take_string("modelID")? {
             self.session.model = Some(model);
         }
-        let parts = fields::list(&mut message, "parts")?.unwrap_or_default();
+        let parts = message.take_list("parts")?.unwrap_or_default();
         if role != "assistant" {
             self.add_user_message(parts, t_ms, out)?;
         } else {
-            for prompt in fields::list(&mut info, "system")?.unwrap_or_default() {
+            for prompt in info.take_list("system")?.unwrap_or_default() {
                 self.session.run.add_system(&to_text(Some(prompt)), t_ms);
             }
             for part in parts {
-                let part = fields::as_object("parts[]", part)?;
+                let part = as_object("parts[]", part)?;
                 self.add_part(part, (agent.as_deref(), t_ms), out)?;
             }
-            self.session.reason = match fields::any(&mut info, "error") {
+            self.session.reason = match info.take("error") {
                 Some(error) if error["name"] == "MessageAbortedError" => Some("aborted".to_owned()),
                 Some(_) => Some("error".to_owned()),
-                None => fields::string(&mut info, "finish")?,
+                None => info.take_string("finish")?,
             };
         }
         // Sums over the steps, and the working folder.
-        fields::remove_all(
-            &mut info,
-            "id sessionID parentID providerID model tokens cost path",
-        );
+        info.remove_fields("id sessionID parentID providerID model tokens cost path");
         out.losses.add_fields("messages[].info", &info);
         out.losses.add_fields("messages[]", &message);
         Ok(())
@@ -148,16 +146,16 @@ impl SessionRecord {
         &mut self,
         parts: Vec<Value>,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         for part in parts {
-            let mut part = fields::as_object("parts[]", part)?;
-            let made = fields::any(&mut part, "synthetic") == Some(Value::Bool(true));
-            match fields::string(&mut part, "text")? {
+            let mut part = as_object("parts[]", part)?;
+            let made = part.take("synthetic") == Some(Value::Bool(true));
+            match part.take_string("text")? {
                 Some(text) if made => self.session.run.add_system(&text, t_ms),
                 Some(text) => self.session.run.add_user(text, t_ms),
                 None => {
-                    let kind = fields::string(&mut part, "type")?.unwrap_or_default();
+                    let kind = part.take_string("type")?.unwrap_or_default();
                     out.losses.add(&format!("messages[].parts[] ({kind})"));
                 }
             }
@@ -169,11 +167,11 @@ impl SessionRecord {
         &mut self,
         mut part: Object,
         (agent, t_ms): (Option<&str>, Option<f64>),
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
-        let time = fields::object(&mut part, "time")?.unwrap_or_default();
+        let time = part.take_object("time")?.unwrap_or_default();
         let own = self.session.clock.at(time.get("start")).or(t_ms);
-        let kind = fields::string(&mut part, "type")?.unwrap_or_default();
+        let kind = part.take_string("type")?.unwrap_or_default();
         match kind.as_str() {
             "step-start" => self.session.run.begin_turn(TurnData {
                 agent: agent.map(str::to_owned),
@@ -181,16 +179,16 @@ impl SessionRecord {
                 ..TurnData::default()
             }),
             "step-finish" => {
-                let tokens = fields::object(&mut part, "tokens")?.unwrap_or_default();
+                let tokens = part.take_object("tokens")?.unwrap_or_default();
                 self.session.run.add_usage(read_usage(tokens));
-                fields::remove_all(&mut part, "cost reason");
+                part.remove_fields("cost reason");
             }
             "reasoning" => {
-                let text = fields::string(&mut part, "text")?.unwrap_or_default();
+                let text = part.take_string("text")?.unwrap_or_default();
                 self.session.run.add_action(Body::Reasoning(text), own);
             }
             "text" => {
-                let text = fields::string(&mut part, "text")?.unwrap_or_default();
+                let text = part.take_string("text")?.unwrap_or_default();
                 self.session.run.add_answer(text, own, out);
             }
             "tool" => self.add_tool(&mut part, t_ms)?,
@@ -199,31 +197,28 @@ impl SessionRecord {
                 return Ok(());
             }
         }
-        fields::remove_all(
-            &mut part,
-            "id sessionID messageID snapshot synthetic metadata",
-        );
+        part.remove_fields("id sessionID messageID snapshot synthetic metadata");
         out.losses.add_fields("messages[].parts[]", &part);
         Ok(())
     }
 
     /// Adds a tool call, and its result if present.
     fn add_tool(&mut self, part: &mut Object, t_ms: Option<f64>) -> WireResult {
-        let id = fields::label(part, "callID");
-        let name = fields::string(part, "tool")?;
-        let mut state = fields::object(part, "state")?.unwrap_or_default();
-        let time = fields::object(&mut state, "time")?.unwrap_or_default();
+        let id = part.take_label("callID");
+        let name = part.take_string("tool")?;
+        let mut state = part.take_object("state")?.unwrap_or_default();
+        let time = state.take_object("time")?.unwrap_or_default();
         let mut at = |name: &str| self.session.clock.at(time.get(name)).or(t_ms);
         let (began, ended) = (at("start"), at("end"));
-        let name = name.ok_or_else(|| fields::missing("tool", "the name of a tool"))?;
-        let arguments = fields::any(&mut state, "input").unwrap_or_default();
+        let name = name.ok_or_else(|| missing_field("tool", "the name of a tool"))?;
+        let arguments = state.take("input").unwrap_or_default();
         self.session
             .run
             .add_action(tool_call(id.clone(), name, arguments), began);
-        let status = fields::string(&mut state, "status")?.unwrap_or_default();
+        let status = state.take_string("status")?.unwrap_or_default();
         let (content, error) = match status.as_str() {
-            "completed" => (fields::any(&mut state, "output"), false),
-            "error" => (fields::any(&mut state, "error"), true),
+            "completed" => (state.take("output"), false),
+            "error" => (state.take("error"), true),
             // The tool was interrupted, so the call stays open.
             _ => return Ok(()),
         };

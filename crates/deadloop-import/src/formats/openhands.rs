@@ -6,13 +6,13 @@
 
 use serde_json::{Value, json};
 
-use crate::reader::{ForeignFormat, FormatReader, Intake};
+use crate::reader::{ForeignFormat, FormatReader, Output};
 use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::{RunReader, RunSession};
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use deadloop_corpus::{Body, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, missing_field};
 use deadloop_stream::wire::WireResult;
 
 pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
@@ -48,13 +48,13 @@ impl RunReader for OpenHands {
         &mut self.session
     }
 
-    fn add_record(&mut self, event: &mut Object, out: &mut Intake) -> WireResult {
-        let stamp = fields::any(event, "timestamp");
-        let source = fields::string(event, "source")?.unwrap_or_default();
-        fields::any(event, "id");
+    fn add_record(&mut self, event: &mut Object, out: &mut Output) -> WireResult {
+        let stamp = event.take("timestamp");
+        let source = event.take_string("source")?.unwrap_or_default();
+        event.take("id");
         let t_ms = self.session.clock.at(stamp.as_ref());
         let mut turn = TurnData::starting_at(t_ms);
-        let bodies = match fields::string(event, "kind")? {
+        let bodies = match event.take_string("kind")? {
             Some(kind) => self.read_sdk_event(&kind, &source, &mut turn, event, out)?,
             None => self.read_server_event(&source, &mut turn, event, out)?,
         };
@@ -76,26 +76,26 @@ impl OpenHands {
         source: &str,
         turn: &mut TurnData,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
-        let mut call = fields::object(event, "tool_call_metadata")?.unwrap_or_default();
-        let mut response = fields::object(&mut call, "model_response")?.unwrap_or_default();
-        let id = fields::string(&mut call, "tool_call_id")?;
-        let function = fields::string(&mut call, "function_name")?;
-        turn.response = fields::string(&mut response, "id")?;
+        let mut call = event.take_object("tool_call_metadata")?.unwrap_or_default();
+        let mut response = call.take_object("model_response")?.unwrap_or_default();
+        let id = call.take_string("tool_call_id")?;
+        let function = call.take_string("function_name")?;
+        turn.response = response.take_string("id")?;
         // A description of the action, for display.
-        let message = fields::string(event, "message")?;
-        let Some(action) = fields::string(event, "action")? else {
+        let message = event.take_string("message")?;
+        let Some(action) = event.take_string("action")? else {
             return Ok(Vec::from_iter(self.read_observation(id, event, out)?));
         };
         let mut bodies = Vec::new();
-        let mut args = fields::object(event, "args")?.unwrap_or_default();
+        let mut args = event.take_object("args")?.unwrap_or_default();
         let run = &mut self.session.run;
         if source == "user" {
-            let text = fields::string(&mut args, "content")?.or(message);
+            let text = args.take_string("content")?.or(message);
             run.add_user(text.unwrap_or_default(), turn.t_ms);
         } else if action == "system" {
-            let prompt = fields::string(&mut args, "content")?.or(message);
+            let prompt = args.take_string("content")?.or(message);
             run.add_system(&prompt.unwrap_or_default(), turn.t_ms);
         } else if source != "agent" || matches!(action.as_str(), "recall" | "null") {
             out.losses.add(&format!("[] (action {action})"));
@@ -115,17 +115,17 @@ impl OpenHands {
         &mut self,
         id: Option<String>,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Option<Body>> {
-        let observation = fields::string(event, "observation")?;
+        let observation = event.take_string("observation")?;
         let observation =
-            observation.ok_or_else(|| fields::missing("action", "`action` or `observation`"))?;
-        let content = fields::any(event, "content");
-        let mut extras = fields::object(event, "extras")?.unwrap_or_default();
-        let success = fields::any(event, "success");
+            observation.ok_or_else(|| missing_field("action", "`action` or `observation`"))?;
+        let content = event.take("content");
+        let mut extras = event.take_object("extras")?.unwrap_or_default();
+        let success = event.take("success");
         let body = match observation.as_str() {
             "agent_state_changed" => {
-                let state = fields::string(&mut extras, "agent_state")?;
+                let state = extras.take_string("agent_state")?;
                 let ends = |state: &String| {
                     ["finished", "error", "rejected", "stopped"].contains(&state.as_str())
                 };
@@ -162,13 +162,13 @@ impl OpenHands {
         id: Option<String>,
         mut args: Object,
         bodies: &mut Vec<Body>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
-        let thought = fields::string(&mut args, "thought")?.filter(|text| !text.is_empty());
+        let thought = args.take_string("thought")?.filter(|text| !text.is_empty());
         let name = function.unwrap_or_else(|| action.to_owned());
         match action {
             "message" => {
-                let text = fields::string(&mut args, "content")?.unwrap_or_default();
+                let text = args.take_string("content")?.unwrap_or_default();
                 bodies.extend(out.split_thinking(text));
             }
             // A thought with a call id was a tool call, which has a result.
@@ -180,7 +180,7 @@ impl OpenHands {
             _ => {
                 bodies.extend(thought.iter().flat_map(|text| out.split_thinking(text)));
                 if action == "finish" {
-                    let last = fields::string(&mut args, "final_thought")?.unwrap_or_default();
+                    let last = args.take_string("final_thought")?.unwrap_or_default();
                     bodies.extend(out.split_thinking(last));
                     self.session.reason = Some("finish".to_owned());
                 } else {
@@ -193,16 +193,16 @@ impl OpenHands {
     }
 
     /// Takes the model and the token counts out of the response.
-    fn take_usage(&mut self, response: &mut Object, out: &mut Intake) -> WireResult<Usage> {
-        if let Some(model) = fields::string(response, "model")? {
+    fn take_usage(&mut self, response: &mut Object, out: &mut Output) -> WireResult<Usage> {
+        if let Some(model) = response.take_string("model")? {
             self.session.model = Some(model);
         }
-        let mut usage = fields::object(response, "usage")?.unwrap_or_default();
+        let mut usage = response.take_object("usage")?.unwrap_or_default();
         let used = Usage::take_from(&mut usage);
         let path = "[].tool_call_metadata.model_response";
         out.losses.add_fields(&format!("{path}.usage"), &usage);
         // The action has the same text.
-        fields::any(response, "choices");
+        response.take("choices");
         out.losses.add_fields(path, response);
         Ok(used)
     }
@@ -214,21 +214,21 @@ impl OpenHands {
         source: &str,
         turn: &mut TurnData,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
-        turn.response = fields::string(event, "llm_response_id")?;
-        let id = fields::string(event, "tool_call_id")?;
-        let name = fields::string(event, "tool_name")?;
+        turn.response = event.take_string("llm_response_id")?;
+        let id = event.take_string("tool_call_id")?;
+        let name = event.take_string("tool_name")?;
         match kind {
             "ActionEvent" => return read_sdk_action(event, id, name.unwrap_or_default(), out),
             "ObservationEvent" => return Ok(vec![read_sdk_observation(event, id, out)?]),
             "AgentErrorEvent" => {
-                let error = fields::string(event, "error")?.unwrap_or_default();
+                let error = event.take_string("error")?.unwrap_or_default();
                 return Ok(vec![tool_result(id, error, Some(true))]);
             }
             "MessageEvent" => return self.read_sdk_message(source, turn.t_ms, event, out),
             "SystemPromptEvent" => {
-                let prompt = match fields::any(event, "system_prompt") {
+                let prompt = match event.take("system_prompt") {
                     Some(Value::Object(mut block)) => block.remove("text"),
                     other => other,
                 };
@@ -250,11 +250,11 @@ impl OpenHands {
         source: &str,
         t_ms: Option<f64>,
         event: &mut Object,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult<Vec<Body>> {
-        let mut message = fields::object(event, "llm_message")?.unwrap_or_default();
-        let text = join_texts(fields::any(&mut message, "content"), out);
-        fields::any(&mut message, "role");
+        let mut message = event.take_object("llm_message")?.unwrap_or_default();
+        let text = join_texts(message.take("content"), out);
+        message.take("role");
         let mut bodies = Vec::new();
         if source == "agent" {
             bodies.extend(take_thinking(&mut message)?);
@@ -272,17 +272,17 @@ fn read_sdk_action(
     event: &mut Object,
     id: Option<String>,
     name: String,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Vec<Body>> {
     let mut bodies = Vec::from_iter(take_thinking(event)?);
-    let thought = join_texts(fields::any(event, "thought"), out);
+    let thought = join_texts(event.take("thought"), out);
     bodies.extend(out.split_thinking(thought));
-    let mut call = fields::object(event, "tool_call")?.unwrap_or_default();
-    let arguments = fields::any(&mut call, "arguments").map(null_if_empty);
-    fields::remove_all(&mut call, "id name");
+    let mut call = event.take_object("tool_call")?.unwrap_or_default();
+    let arguments = call.take("arguments").map(null_if_empty);
+    call.remove_fields("id name");
     out.losses.add_fields("[].tool_call", &call);
     // Parsed arguments of the same call.
-    let action = fields::any(event, "action");
+    let action = event.take("action");
     let arguments = arguments.or(action).unwrap_or_default();
     bodies.push(tool_call(id, name, arguments));
     Ok(bodies)
@@ -294,7 +294,7 @@ fn take_exit_code(extras: &mut Object) -> Option<i64> {
         let metadata = extras.get_mut("metadata")?.as_object_mut()?;
         metadata.remove("exit_code")
     };
-    let code = fields::any(extras, "exit_code").or_else(|| inner(extras));
+    let code = extras.take("exit_code").or_else(|| inner(extras));
     code?.as_i64()
 }
 
@@ -302,13 +302,13 @@ fn take_exit_code(extras: &mut Object) -> Option<i64> {
 fn read_sdk_observation(
     event: &mut Object,
     id: Option<String>,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Body> {
-    let mut observation = fields::object(event, "observation")?.unwrap_or_default();
-    let flag = fields::any(&mut observation, "is_error");
+    let mut observation = event.take_object("observation")?.unwrap_or_default();
+    let flag = observation.take("is_error");
     let error = flag.as_ref().and_then(Value::as_bool);
     let mut names = ["content", "output"].into_iter();
-    let content = names.find_map(|name| fields::any(&mut observation, name));
+    let content = names.find_map(|name| observation.take(name));
     let content = join_texts(content, out);
     out.losses.add_fields("[].observation", &observation);
     Ok(tool_result(id, content, error))
@@ -316,8 +316,10 @@ fn read_sdk_observation(
 
 /// Takes the reasoning of the model before an event of the SDK.
 fn take_thinking(object: &mut Object) -> WireResult<Option<Body>> {
-    let content = fields::string(object, "reasoning_content")?.filter(|text| !text.is_empty());
-    let blocks = fields::list(object, "thinking_blocks")?.unwrap_or_default();
+    let content = object
+        .take_string("reasoning_content")?
+        .filter(|text| !text.is_empty());
+    let blocks = object.take_list("thinking_blocks")?.unwrap_or_default();
     let texts = blocks
         .iter()
         .filter_map(|block| block.get("thinking")?.as_str());
@@ -333,7 +335,7 @@ fn response_reasoning(response: &Object) -> Option<Body> {
 }
 
 /// Returns a text, or the joined texts of blocks. Other blocks count as losses.
-fn join_texts(content: Option<Value>, out: &mut Intake) -> String {
+fn join_texts(content: Option<Value>, out: &mut Output) -> String {
     match content {
         None => String::new(),
         Some(Value::String(text)) => text,

@@ -25,16 +25,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, RecordReader, known_entry};
+use crate::reader::{Output, RecordReader, known_entry};
 use crate::sessions::spans::{
     SpanKind, TraceSpan, Traces, parse_json, read_span_content, to_message, to_text,
 };
 use crate::sessions::turn::Usage;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::Place;
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::reasons::usual;
-use deadloop_stream::time::millis;
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field, wrong_type};
+use deadloop_stream::reasons::normalize;
+use deadloop_stream::time::parse_millis;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 known_entry! { OpenTelemetry = is_opentelemetry, "opentelemetry", "spans of OpenTelemetry: OTLP JSON, console; GenAI, OpenInference, OpenLLMetry; Phoenix, MLflow, Braintrust"; }
@@ -93,7 +93,7 @@ struct OpenTelemetry {
 }
 
 impl RecordReader for OpenTelemetry {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         if !["resourceSpans", "data"]
             .iter()
@@ -101,20 +101,20 @@ impl RecordReader for OpenTelemetry {
         {
             if !is_opentelemetry(&object) {
                 let expected = "an export of spans (resourceSpans), or a span with its context";
-                return Err(fields::missing("resourceSpans", expected));
+                return Err(missing_field("resourceSpans", expected));
             }
             self.add_span(object, &place, out);
             return Ok(());
         }
         for list in ["resourceSpans", "data"] {
             if let Some(value) = object.get(list).filter(|v| !v.is_array() && !v.is_object()) {
-                return Err(fields::wrong(list, value, "an export of spans"));
+                return Err(wrong_type(list, value, "an export of spans"));
             }
         }
         let mut found = 0;
         for list in SPAN_LISTS {
             for span in paths::take_all(&mut object, list) {
-                self.add_span(fields::as_object("spans[]", span)?, &place, out);
+                self.add_span(as_object("spans[]", span)?, &place, out);
                 found += 1;
             }
         }
@@ -128,19 +128,19 @@ impl RecordReader for OpenTelemetry {
         }
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         std::mem::take(&mut self.traces).emit_runs(out);
     }
 }
 
 impl OpenTelemetry {
-    fn add_span(&mut self, mut span: Object, place: &Place, out: &mut Intake) {
+    fn add_span(&mut self, mut span: Object, place: &Place, out: &mut Output) {
         let trace = take_label(&mut span, &SPAN_NAMES.trace);
         let mut attrs = take_attributes(&mut span);
-        let status = fields::any(&mut span, "status").unwrap_or_default();
+        let status = span.take("status").unwrap_or_default();
         let codes = [status.get("code"), status.get("status_code")];
         let code = codes.into_iter().flatten().next().cloned();
-        let code = code.or_else(|| fields::any(&mut span, "status_code"));
+        let code = code.or_else(|| span.take("status_code"));
         let error = |code: &Value| {
             let word = code.as_str().unwrap_or_default();
             *code == 2 || matches!(word, "STATUS_CODE_ERROR" | "ERROR")
@@ -150,7 +150,7 @@ impl OpenTelemetry {
             name: take_text(&mut span, "name").unwrap_or_default(),
             began: paths::take_first_of(&mut span, &SPAN_NAMES.began)
                 .as_ref()
-                .and_then(millis),
+                .and_then(parse_millis),
             order: take_label(&mut span, &SPAN_NAMES.id),
             agent: take_text(&mut attrs, "gen_ai.agent.name"),
             ..TraceSpan::default()
@@ -176,9 +176,10 @@ fn take_label(span: &mut Object, places: &[String]) -> String {
     }
 }
 
-/// Takes the attributes of a span by their full names. Braintrust's fields become attributes.
+/// Removes the attributes from a span and returns them by their full names. Fields of Braintrust are returned as
+/// attributes.
 fn take_attributes(span: &mut Object) -> Object {
-    let mut attrs = read_attributes(fields::any(span, "attributes"));
+    let mut attrs = read_attributes(span.take("attributes"));
     attrs.extend(take_with_prefix(span, "attributes."));
     for [theirs, ours] in &SPAN_NAMES.renamed {
         if let Some(value) = paths::take_at(span, theirs) {
@@ -200,7 +201,7 @@ fn take_attributes(span: &mut Object) -> Object {
     flat
 }
 
-/// Takes the kind of a span, by the names of all conventions.
+/// Removes the kind of a span from its attributes and returns it. The names of all conventions are recognized.
 fn take_span_kind(attrs: &mut Object) -> SpanKind {
     let mut found = SpanKind::Other;
     for name in &SPAN_NAMES.kind {
@@ -230,7 +231,7 @@ fn take_span_kind(attrs: &mut Object) -> SpanKind {
 
 /// Moves the messages in events to the span's attributes, where newer conventions have messages.
 fn move_events(span: &mut Object, attrs: &mut Object) {
-    let Some(Value::Array(events)) = fields::any(span, "events") else {
+    let Some(Value::Array(events)) = span.take("events") else {
         return;
     };
     let (mut input, mut output) = (Vec::new(), Vec::new());
@@ -239,7 +240,7 @@ fn move_events(span: &mut Object, attrs: &mut Object) {
             continue;
         };
         let name = take_text(&mut event, "name").unwrap_or_default();
-        let mut fields = read_attributes(fields::any(&mut event, "attributes"));
+        let mut fields = read_attributes(event.take("attributes"));
         fields.remove("gen_ai.system");
         let body = fields.remove("event_body").or(event.remove("body"));
         fields.extend(paths::object_or_empty(parse_json(body.unwrap_or_default())));
@@ -258,7 +259,7 @@ fn move_events(span: &mut Object, attrs: &mut Object) {
                 ("gen_ai.prompt", "input.value"),
                 ("gen_ai.completion", "output.value"),
             ];
-            fields::rename(&mut fields, &names);
+            fields.rename_fields(&names);
             attrs.extend(fields);
         }
     }
@@ -291,7 +292,7 @@ fn fill_model_span(span: &mut TraceSpan, attrs: &mut Object, failed: bool) {
     span.reason = if failed {
         Some("error".to_owned())
     } else {
-        reason.map(|reason| usual(&reason))
+        reason.map(|reason| normalize(&reason))
     };
 }
 
@@ -348,7 +349,7 @@ fn take_values(span: &mut TraceSpan, attrs: &mut Object, reasons: &mut Vec<Strin
     }
 }
 
-/// Takes the messages of an attribute: a list, a JSON string, or numbered attributes.
+/// Removes the messages of an attribute and returns them. They are a list, a JSON string, or numbered attributes.
 fn take_messages(attrs: &mut Object, name: &str, reasons: &mut Vec<String>) -> Vec<Object> {
     let list = match attrs.get(name) {
         // A plain text is the prompt or the answer itself.
@@ -378,7 +379,7 @@ fn take_messages(attrs: &mut Object, name: &str, reasons: &mut Vec<String>) -> V
     list.into_iter().filter_map(one).collect()
 }
 
-/// Takes the fields whose names have a prefix, and removes the prefix.
+/// Removes the fields whose names have a prefix, and returns them without the prefix.
 fn take_with_prefix(object: &mut Object, prefix: &str) -> Object {
     let names = object.keys().filter_map(|name| name.strip_prefix(prefix));
     let names: Vec<String> = names.map(str::to_owned).collect();

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, known_entry, new_entry, set_field};
+use crate::reader::{Output, RecordReader, known_entry, new_entry, set_field};
 use crate::source::records::{RecordContent, SourceRecord};
 use deadloop_corpus::{Body, Place, RecordedEvent};
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::fields::{Object, ReadFields, missing_field};
+use deadloop_stream::think::{ThinkSplitter, add_piece};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { Sglang = is_sglang, "sglang", "SGLang's own /generate, streamed or not: text and meta_info"; }
@@ -44,17 +44,17 @@ const META_FIELDS: &str =
     "prompt_tokens completion_tokens reasoning_tokens cached_tokens e2e_latency weight_version";
 
 impl RecordReader for Sglang {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             self.finish(out);
             return Ok(());
         }
         let (place, mut object) = record.into_place_and_object()?;
-        let text = fields::string(&mut object, "text")?;
-        let text = text.ok_or_else(|| fields::missing("text", "`text`, a string"))?;
-        let mut info = fields::object(&mut object, "meta_info")?.unwrap_or_default();
-        let id = fields::label(&mut info, "id").unwrap_or_default();
-        let index = fields::count(&mut object, "index")?;
+        let text = object.take_string("text")?;
+        let text = text.ok_or_else(|| missing_field("text", "`text`, a string"))?;
+        let mut info = object.take_object("meta_info")?.unwrap_or_default();
+        let id = info.take_label("id").unwrap_or_default();
+        let index = object.take_count("index")?;
         out.losses.add_fields("", &object);
         let id = index
             .filter(|n| *n > 0)
@@ -77,7 +77,7 @@ impl RecordReader for Sglang {
         self.open.values_mut().for_each(|answer| answer.gaps += 1);
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         for (id, answer) in std::mem::take(&mut self.open) {
             let expected = "a finish reason: taken as it is, marked meta.cut";
             out.warn(&answer.last, "the stream ends here", expected);
@@ -122,10 +122,10 @@ impl SglangAnswer {
         self.piece_ends.push(self.text.len());
     }
 
-    fn emit(mut self, id: String, out: &mut Intake) {
+    fn emit(mut self, id: String, out: &mut Output) {
         let mut events = self.split_events(out);
         let mut meta = Object::new();
-        let finish = fields::any(&mut self.info, "finish_reason");
+        let finish = self.info.take("finish_reason");
         if let Some(mut finish) = finish {
             let reason = finish.get_mut("type").map(Value::take).unwrap_or(finish);
             let reason = reason.as_str().map(str::to_owned);
@@ -142,7 +142,7 @@ impl SglangAnswer {
             text.tokens = tokens;
         }
         for name in META_FIELDS.split(' ') {
-            set_field(&mut meta, name, fields::any(&mut self.info, name));
+            set_field(&mut meta, name, self.info.take(name));
         }
         if self.gaps > 0 {
             meta.insert("gaps".to_owned(), self.gaps.into());
@@ -155,14 +155,14 @@ impl SglangAnswer {
     }
 
     /// Splits the pieces of the text at `<think>` tags. Returns the resulting events.
-    fn split_events(&self, out: &Intake) -> Vec<RecordedEvent> {
+    fn split_events(&self, out: &Output) -> Vec<RecordedEvent> {
         let mut splitter = ThinkSplitter::new(out.options.think.clone());
         let mut events = Vec::new();
         let mut from = 0;
         for end in &self.piece_ends {
             let mut pieces = Vec::new();
             splitter.push(&self.text[from..*end], &mut |side, text| {
-                join(&mut pieces, side, text);
+                add_piece(&mut pieces, side, text);
             });
             let pieces = pieces.into_iter();
             events.extend(pieces.map(|(side, text)| RecordedEvent::new(side.body(text))));

@@ -4,13 +4,13 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::{Value, json};
 
 use crate::paths;
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::spans;
 use crate::source::records;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// A conversion of a document or record to the shape that the paths of its format expect.
-pub(crate) type ShapeConversion = fn(&mut Object, &mut Intake);
+pub(crate) type ShapeConversion = fn(&mut Object, &mut Output);
 
 /// Conversions, by the value of `shape` in the TOML file of a format.
 const SHAPE_CONVERSIONS: [(&str, ShapeConversion); 11] = [
@@ -38,8 +38,9 @@ pub(crate) fn deserialize_conversion<'de, D: Deserializer<'de>>(
     found.map(|(_, shape)| Some(*shape)).ok_or_else(unknown)
 }
 
-/// Takes the nodes of a tree from the root to the node `last`. Messages of other branches count as losses.
-fn take_branch(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake) -> Vec<Value> {
+/// Returns the nodes of a tree on the path from the root to the node `last`. Messages of other branches count as
+/// losses.
+fn take_branch(nodes: Value, last: Option<Value>, parent: &str, out: &mut Output) -> Vec<Value> {
     let Value::Object(mut nodes) = nodes else {
         return Vec::new();
     };
@@ -61,7 +62,7 @@ fn take_branch(nodes: Value, last: Option<Value>, parent: &str, out: &mut Intake
 }
 
 /// Replaces the message tree by the messages of the current branch.
-fn convert_chatgpt(object: &mut Object, out: &mut Intake) {
+fn convert_chatgpt(object: &mut Object, out: &mut Output) {
     let nodes = object.remove("mapping").unwrap_or_default();
     let chain = take_branch(nodes, object.remove("current_node"), "parent", out);
     let messages = chain.into_iter().filter_map(|mut node| {
@@ -92,7 +93,7 @@ fn convert_chatgpt(object: &mut Object, out: &mut Intake) {
 }
 
 /// Removes one of the two copies of each text in newer exports.
-fn convert_claude_ai(object: &mut Object, _: &mut Intake) {
+fn convert_claude_ai(object: &mut Object, _: &mut Output) {
     let messages = object
         .get_mut("chat_messages")
         .and_then(Value::as_array_mut);
@@ -111,14 +112,12 @@ fn convert_claude_ai(object: &mut Object, _: &mut Intake) {
 }
 
 /// Sets the run of a line: a session, or a subagent of a session. Messages of the program itself become system prompts.
-fn convert_claude_code(line: &mut Object, out: &mut Intake) {
-    let named = ["sessionId", "session_id"].map(|name| fields::label(line, name));
+fn convert_claude_code(line: &mut Object, out: &mut Output) {
+    let named = ["sessionId", "session_id"].map(|name| line.take_label(name));
     let session = named.into_iter().flatten().next().unwrap_or_default();
-    let is_side = fields::any(line, "isSidechain") == Some(true.into());
-    let parent = fields::label(line, "parent_tool_use_id");
-    let agent = fields::label(line, "agentId")
-        .filter(|_| is_side)
-        .or(parent);
+    let is_side = line.take("isSidechain") == Some(true.into());
+    let parent = line.take_label("parent_tool_use_id");
+    let agent = line.take_label("agentId").filter(|_| is_side).or(parent);
     let run = match (agent, is_side) {
         (Some(agent), _) => format!("{session}/{agent}"),
         (None, true) => format!("{session}/sidechain"),
@@ -126,25 +125,25 @@ fn convert_claude_code(line: &mut Object, out: &mut Intake) {
     };
     line.insert("run".to_owned(), run.into());
     // Parsed result, whose text is in the message.
-    if fields::any(line, "toolUseResult").is_some() {
+    if line.take("toolUseResult").is_some() {
         out.losses.add("toolUseResult");
     }
-    let subtype = fields::word(line, "subtype").to_owned();
-    if fields::word(line, "type") == "system" && subtype != "init" {
+    let subtype = line.get_str("subtype").to_owned();
+    if line.get_str("type") == "system" && subtype != "init" {
         line.insert("type".to_owned(), format!("system {subtype}").into());
     }
-    if !matches!(fields::word(line, "type"), "user" | "assistant") {
+    if !matches!(line.get_str("type"), "user" | "assistant") {
         return;
     }
-    fields::rename(line, &[("timestamp", "time")]);
+    line.rename_fields(&[("timestamp", "time")]);
     let flags = ["isMeta", "isCompactSummary"];
-    let [is_meta, is_summary] = flags.map(|flag| fields::any(line, flag) == Some(true.into()));
+    let [is_meta, is_summary] = flags.map(|flag| line.take(flag) == Some(true.into()));
     let Some(Value::Object(message)) = line.get_mut("message") else {
         return;
     };
-    let is_user = fields::word(message, "role") == "user";
+    let is_user = message.get_str("role") == "user";
     // Messages of the program, such as API errors.
-    let is_of_program = fields::word(message, "model").starts_with('<');
+    let is_of_program = message.get_str("model").starts_with('<');
     if is_of_program || is_user && (is_meta || is_summary) {
         message.insert("role".to_owned(), "system".into());
     }
@@ -154,7 +153,7 @@ fn convert_claude_code(line: &mut Object, out: &mut Intake) {
 }
 
 /// Replaces each message by its displayed version, with the steps of an answer as blocks.
-fn convert_lm_studio(object: &mut Object, out: &mut Intake) {
+fn convert_lm_studio(object: &mut Object, out: &mut Output) {
     let mut chain = Vec::new();
     for mut message in paths::take_all(object, "messages[]") {
         let at = message.get("currentlySelected").and_then(Value::as_u64);
@@ -207,7 +206,7 @@ fn convert_lm_studio(object: &mut Object, out: &mut Intake) {
 }
 
 /// Replaces the message tree by the messages of the current branch, split into reasoning and answer.
-fn convert_open_webui(object: &mut Object, out: &mut Intake) {
+fn convert_open_webui(object: &mut Object, out: &mut Output) {
     let history = paths::take_first_of(object, &["chat.history", "history"]).unwrap_or_default();
     let Value::Object(mut history) = history else {
         return;
@@ -246,8 +245,8 @@ fn split_details(content: &str) -> Option<(String, String)> {
     Some((lines.join("\n"), said.trim_start_matches('\n').to_owned()))
 }
 
-/// Sets the role and the reasoning. Discarded answers count as losses.
-fn convert_sillytavern(object: &mut Object, out: &mut Intake) {
+/// Sets the role and the reasoning of a message. Discarded answers count as losses.
+fn convert_sillytavern(object: &mut Object, out: &mut Output) {
     let flag = |name: &str| object.get(name) == Some(&Value::Bool(true));
     let role = match (flag("is_user"), flag("is_system")) {
         (true, _) => "user",
@@ -270,7 +269,7 @@ fn convert_sillytavern(object: &mut Object, out: &mut Intake) {
 /// Converts requests to messages: the rounds of the model, each with its tool calls and results.
 ///
 /// The parts of a response repeat the rounds. Only a request without rounds keeps its parts.
-fn convert_vscode(object: &mut Object, out: &mut Intake) {
+fn convert_vscode(object: &mut Object, out: &mut Output) {
     let mut chain = Vec::new();
     for request in paths::take_all(object, "requests[]") {
         let Value::Object(mut request) = request else {
@@ -331,7 +330,7 @@ fn add_texts(part: &Value, text: &mut String) {
 }
 
 /// Converts messages of LangChain to OpenAI's fields.
-fn convert_langgraph(object: &mut Object, _: &mut Intake) {
+fn convert_langgraph(object: &mut Object, _: &mut Output) {
     let Some(Value::Array(messages)) = object.get_mut("messages") else {
         return;
     };
@@ -345,7 +344,7 @@ fn convert_langgraph(object: &mut Object, _: &mut Intake) {
 }
 
 /// Wraps the items of older files. Sets flags for Codex's own messages to the model and for tool failures.
-fn convert_codex(line: &mut Object, _: &mut Intake) {
+fn convert_codex(line: &mut Object, _: &mut Output) {
     if !line.contains_key("payload") && !line.contains_key("record_type") {
         // The head of an older file has no type.
         let is_item = line.get("type").is_some_and(Value::is_string);
@@ -413,7 +412,7 @@ fn exit_code(text: &str) -> Option<i64> {
 }
 
 /// Converts the parts of a message to blocks, and moves out the finish reason.
-fn convert_crush(object: &mut Object, _: &mut Intake) {
+fn convert_crush(object: &mut Object, _: &mut Output) {
     let mut blocks = Vec::new();
     for mut part in paths::take_all(object, "parts[]") {
         let data = part.get_mut("data").map(Value::take).unwrap_or_default();
@@ -446,8 +445,8 @@ fn convert_crush(object: &mut Object, _: &mut Intake) {
     }
 }
 
-/// Removes token counts that are all 0. Cursor writes them for unknown counts.
-fn convert_cursor(object: &mut Object, _: &mut Intake) {
+/// Removes token counts that are all 0, which Cursor writes for unknown counts.
+fn convert_cursor(object: &mut Object, _: &mut Output) {
     let bubble = object.get_mut("bubble").and_then(Value::as_object_mut);
     let counts = bubble
         .as_ref()

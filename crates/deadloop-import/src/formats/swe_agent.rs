@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field, set_field};
+use crate::reader::{Output, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::TurnData;
 use crate::source::records::{self, SourceRecord};
 use deadloop_corpus::{Body, RecordedEvent, Transcript, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireResult;
 
@@ -27,7 +27,7 @@ fn is_mini_swe_agent(object: &Object) -> bool {
     format.is_some_and(|format| format.starts_with("mini-swe-agent"))
 }
 
-fn read_trajectory(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_trajectory(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
     let run = if is_mini_swe_agent(&object) {
         read_messages(&mut object, out)?
@@ -48,17 +48,17 @@ fn read_trajectory(record: SourceRecord, out: &mut Intake) -> WireResult {
 }
 
 /// Reads the messages of mini-swe-agent.
-fn read_messages(object: &mut Object, out: &mut Intake) -> WireResult<Conversation> {
+fn read_messages(object: &mut Object, out: &mut Output) -> WireResult<Conversation> {
     let mut conversation = Conversation::default();
     let mut clock = EventClock::default();
     let mut asked = false;
-    for message in fields::list(object, "messages")?.unwrap_or_default() {
-        let mut message = fields::as_object("messages[]", message)?;
+    for message in object.take_list("messages")?.unwrap_or_default() {
+        let mut message = as_object("messages[]", message)?;
         // The last message only ends the run.
         if message.get("role").and_then(Value::as_str) == Some("exit") {
             continue;
         }
-        let stamp = fields::any(&mut message, "timestamp");
+        let stamp = message.take("timestamp");
         let t_ms = clock.at(stamp.as_ref());
         move_extra(&mut message);
         let role = message.get("role").and_then(Value::as_str);
@@ -93,7 +93,7 @@ fn find_command(message: &Object) -> Option<String> {
 
 /// Reads the result of a command from a user message.
 fn read_observation(mut message: Object) -> Body {
-    let error = fields::any(&mut message, "is_error").and_then(|error| error.as_bool());
+    let error = message.take("is_error").and_then(|error| error.as_bool());
     let content = join_texts(message.get("content"));
     let error = error.or_else(|| parse_return_code(&content).map(|code| code != 0));
     tool_result(None, content, error)
@@ -122,9 +122,9 @@ fn move_extra(message: &mut Object) {
 }
 
 /// Reads the steps of SWE-agent.
-fn read_steps(object: &mut Object, out: &mut Intake) -> WireResult<Conversation> {
+fn read_steps(object: &mut Object, out: &mut Output) -> WireResult<Conversation> {
     let mut run = Conversation::default();
-    let history = fields::list(object, "history")?.unwrap_or_default();
+    let history = object.take_list("history")?.unwrap_or_default();
     for message in &history {
         let role = message.get("role").and_then(Value::as_str);
         if role == Some("system") {
@@ -132,12 +132,12 @@ fn read_steps(object: &mut Object, out: &mut Intake) -> WireResult<Conversation>
         }
     }
     run.add_user(find_task(&history).unwrap_or_default(), None);
-    for step in fields::need_list(object, "trajectory", "a list of steps")? {
-        let mut step = fields::as_object("trajectory[]", step)?;
+    for step in object.require_list("trajectory", "a list of steps")? {
+        let mut step = as_object("trajectory[]", step)?;
         run.begin_turn(TurnData::default());
         run.events.extend(read_step(&mut step, out)?);
         for repeated in ["query", "messages", "state"] {
-            if fields::any(&mut step, repeated).is_some() {
+            if step.take(repeated).is_some() {
                 out.losses.add(&format!("trajectory[].{repeated}"));
             }
         }
@@ -150,19 +150,21 @@ fn read_steps(object: &mut Object, out: &mut Intake) -> WireResult<Conversation>
 }
 
 /// Reads the events of a step.
-fn read_step(step: &mut Object, out: &Intake) -> WireResult<Vec<RecordedEvent>> {
+fn read_step(step: &mut Object, out: &Output) -> WireResult<Vec<RecordedEvent>> {
     let mut events = Vec::new();
-    for block in fields::list(step, "thinking_blocks")?.unwrap_or_default() {
+    for block in step.take_list("thinking_blocks")?.unwrap_or_default() {
         let text = block.get("thinking").and_then(Value::as_str);
         events.extend(text.map(|text| RecordedEvent::new(Body::Reasoning(text.to_owned()))));
     }
-    let thought = fields::string(step, "thought")?;
-    let response = fields::string(step, "response")?.filter(|text| !text.is_empty());
+    let thought = step.take_string("thought")?;
+    let response = step
+        .take_string("response")?
+        .filter(|text| !text.is_empty());
     let text = response.or(thought).unwrap_or_default();
     events.extend(out.split_thinking(text).map(RecordedEvent::new));
-    let action = fields::string(step, "action")?.unwrap_or_default();
-    let observation = fields::string(step, "observation")?.unwrap_or_default();
-    let seconds = fields::any(step, "execution_time");
+    let action = step.take_string("action")?.unwrap_or_default();
+    let observation = step.take_string("observation")?.unwrap_or_default();
+    let seconds = step.take("execution_time");
     if let Some(name) = action.split_whitespace().next() {
         events.push(RecordedEvent::new(tool_call(None, name, action.clone())));
         let mut result = RecordedEvent::new(tool_result(None, observation, None));
@@ -191,9 +193,9 @@ fn join_texts(content: Option<&Value>) -> String {
 }
 
 /// Sets the model, the exit status and the cost.
-fn read_metadata(transcript: &mut Transcript, object: &mut Object, out: &mut Intake) -> WireResult {
-    let mut info = fields::object(object, "info")?.unwrap_or_default();
-    let reason = fields::string(&mut info, "exit_status")?;
+fn read_metadata(transcript: &mut Transcript, object: &mut Object, out: &mut Output) -> WireResult {
+    let mut info = object.take_object("info")?.unwrap_or_default();
+    let reason = info.take_string("exit_status")?;
     if reason.is_some() {
         transcript
             .events
@@ -201,7 +203,7 @@ fn read_metadata(transcript: &mut Transcript, object: &mut Object, out: &mut Int
     }
     move_field(&mut transcript.meta, "usage", &mut info, "model_stats");
     move_field(&mut transcript.meta, "environment", object, "environment");
-    let config = match fields::any(object, "replay_config") {
+    let config = match object.take("replay_config") {
         // The configuration is JSON in a string.
         Some(Value::String(text)) => records::parse_nested(&text).unwrap_or(Value::Null),
         Some(other) => other,

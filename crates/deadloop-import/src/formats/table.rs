@@ -17,7 +17,7 @@ use super::columns::{COMMON_COLUMNS, Columns};
 use crate::losses::Losses;
 use crate::options::ImportFields;
 use crate::paths;
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry, set_field};
+use crate::reader::{ForeignFormat, FormatReader, Output, RecordReader, new_entry, set_field};
 use crate::responses::envelope;
 use crate::sessions::conversation::{Conversation, null_if_empty, prompt_group};
 use crate::sessions::run_session::arguments_form;
@@ -29,9 +29,9 @@ use deadloop_corpus::option::{
 };
 use deadloop_corpus::{Body, Place, RecordedEvent, Transcript, tool_call};
 use deadloop_detect::harness::did_you_mean;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, wrong_type};
 use deadloop_stream::reader::families;
-use deadloop_stream::reasons::usual;
+use deadloop_stream::reasons::normalize;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// Columns that only data sets have. A record with an id and another text may be a transcript of deadloop.
@@ -79,7 +79,7 @@ fn find_messages(object: &Object) -> Option<&'static str> {
     let speaks =
         |message: &Value| has(message, "role") || has(message, "from") && has(message, "value");
     let list = |name: &&&str| {
-        let messages = fields::get(object, name).and_then(Value::as_array);
+        let messages = object.get_field(name).and_then(Value::as_array);
         messages.is_some_and(|messages| messages.iter().any(speaks))
     };
     MESSAGE_COLUMNS.iter().find(list).copied()
@@ -137,7 +137,7 @@ fn other_role(object: &Object) -> Option<&str> {
     const OTHER_ROLES: &str = "user human system developer tool function prompter observation";
     let named = ["role", "from", "sender"].iter();
     let role = named
-        .filter_map(|name| fields::get(object, name)?.as_str())
+        .filter_map(|name| object.get_field(name)?.as_str())
         .next()?;
     let mut others = OTHER_ROLES.split(' ');
     others
@@ -195,7 +195,7 @@ impl TableReader {
     }
 
     /// Reads the rows of a record: the elements of its list, or the record itself.
-    fn read_rows(&mut self, mut object: Object, place: &Place, out: &mut Intake) -> WireResult {
+    fn read_rows(&mut self, mut object: Object, place: &Place, out: &mut Output) -> WireResult {
         let lists = self.columns.records.iter();
         let list = lists.into_iter().find(|list| {
             let list = paths::get_at(&object, list.trim_end_matches("[]"));
@@ -206,7 +206,7 @@ impl TableReader {
         };
         let model = paths::take_first_of(&mut object, &self.columns.of_all);
         for record in paths::take_all(&mut object, list) {
-            let record = fields::as_object(list, record)?;
+            let record = as_object(list, record)?;
             self.read_row(record, model.clone(), place, out)?;
         }
         keep_short_columns(&mut Map::new(), object, &mut out.losses);
@@ -218,7 +218,7 @@ impl TableReader {
         object: Object,
         model: Option<Value>,
         place: &Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         if let Some(role) = other_role(&object) {
             let what = format!("[] (of the {role})");
@@ -263,7 +263,7 @@ struct TableRow<'a> {
     /// Unused columns.
     object: Object,
     transcript: Transcript,
-    out: &'a mut Intake,
+    out: &'a mut Output,
 }
 
 impl TableRow<'_> {
@@ -284,7 +284,8 @@ impl TableRow<'_> {
         Ok(())
     }
 
-    /// Takes the value of an option, from the requested column or a column with one of these names.
+    /// Removes the value of an option's column from the row and returns it. The column is the requested one, or one
+    /// with these names.
     fn take_value(&mut self, option: RunOption, names: &[String]) -> Option<Value> {
         if self.requested.column_of(option).is_some() {
             return self.requested_values.remove(&option);
@@ -305,7 +306,7 @@ impl TableRow<'_> {
         let is_asked = self.requested.text.is_some();
         let messages = find_messages(&self.object).filter(|_| self.uses_guesses() && !is_asked);
         if let Some(field) = messages {
-            let messages = fields::list(&mut self.object, field)?;
+            let messages = self.object.take_list(field)?;
             self.add_messages(messages.unwrap_or_default(), field)?;
             return Ok(true);
         }
@@ -313,7 +314,7 @@ impl TableRow<'_> {
         if let Some(path) = names.iter().find(|path| path.ends_with("[]")) {
             let texts = paths::take_all(&mut self.object, path);
             let there = !texts.is_empty();
-            self.transcript.events = read_answers(texts, self.out);
+            self.transcript.events = read_turn_answers(texts, self.out);
             return Ok(there);
         }
         let field = self.requested.text.clone();
@@ -334,8 +335,10 @@ impl TableRow<'_> {
                 messages.extend(items);
                 self.add_messages(messages, &field)?;
             }
-            Some(Value::Array(items)) => self.transcript.events = read_answers(items, self.out),
-            Some(other) => return Err(fields::wrong(&field, &other, "a text")),
+            Some(Value::Array(items)) => {
+                self.transcript.events = read_turn_answers(items, self.out)
+            }
+            Some(other) => return Err(wrong_type(&field, &other, "a text")),
             None => {
                 // An empty cell counts as an output without text.
                 let is_there = |name: &String| find_column(&self.object, name).is_some();
@@ -355,7 +358,7 @@ impl TableRow<'_> {
         let path = format!("{field}[]");
         let mut conversation = Conversation::default();
         for message in messages {
-            let message = fields::as_object(&path, message)?;
+            let message = as_object(&path, message)?;
             conversation.add_message(message, &path, None, self.out)?;
         }
         if conversation.turns == 0 {
@@ -381,7 +384,7 @@ impl TableRow<'_> {
             Some(other) if self.uses_guesses() && self.requested.reasoning.is_none() => {
                 self.out.losses.add_value("(reasoning)", &other);
             }
-            Some(other) => return Err(fields::wrong("reasoning", &other, "a text")),
+            Some(other) => return Err(wrong_type("reasoning", &other, "a text")),
         }
         let count = paths::take_first_of(&mut self.object, &self.columns.tokens);
         let texts = self.transcript.events.iter_mut();
@@ -396,7 +399,7 @@ impl TableRow<'_> {
         };
         match reason {
             Some(Value::String(reason)) if !reason.is_empty() => {
-                let reason = Some(usual(&reason));
+                let reason = Some(normalize(&reason));
                 let event = RecordedEvent::new(Body::Finish { reason });
                 self.transcript.events.push(event);
             }
@@ -416,15 +419,15 @@ impl TableRow<'_> {
         if let Some(named) = named.or(model) {
             self.transcript.model = match (named, self.requested.model.is_some()) {
                 (named @ (Value::String(_) | Value::Number(_)), _) => read_label("model", named)?,
-                (other, true) => return Err(fields::wrong("model", &other, "a text")),
+                (other, true) => return Err(wrong_type("model", &other, "a text")),
                 (other, false) => {
                     self.out.losses.add_value("model", &other);
                     String::new()
                 }
             };
         }
-        let lang = fields::string(&mut self.object, "lang")?;
-        self.transcript.lang = lang.or(fields::string(&mut self.object, "language")?);
+        let lang = self.object.take_string("lang")?;
+        self.transcript.lang = lang.or(self.object.take_string("language")?);
         let is_requested = self.requested.group.is_some();
         let group = match self.requested_values.remove(&GROUP_FIELD) {
             Some(group) => Some(group),
@@ -488,7 +491,7 @@ fn read_label(name: &str, value: Value) -> WireResult<String> {
     match value {
         Value::String(text) => Ok(text),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(fields::wrong(name, &other, "a string or a number")),
+        other => Err(wrong_type(name, &other, "a string or a number")),
     }
 }
 
@@ -521,12 +524,12 @@ fn reject_api_json(text: &str) -> WireResult {
 }
 
 impl RecordReader for TableReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         self.read_rows(object, &place, out)
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         let Some(first) = self.first.take() else {
             return;
         };
@@ -551,8 +554,9 @@ impl RecordReader for TableReader {
     }
 }
 
-/// Reads the answers of several turns. An answer that is not text is a tool call: the name and the arguments.
-fn read_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
+/// Converts the answers of several turns to events. An answer that is not text is a tool call with a name and
+/// arguments.
+fn read_turn_answers(answers: Vec<Value>, out: &mut Output) -> Vec<RecordedEvent> {
     let mut run = Conversation::default();
     let several = answers.len() > 1;
     let mut open: Vec<Value> = answers.into_iter().rev().collect();
@@ -583,8 +587,8 @@ fn read_answers(answers: Vec<Value>, out: &mut Intake) -> Vec<RecordedEvent> {
     events
 }
 
-/// Takes the prompt, from which the group of the transcript is computed.
-fn take_prompt(names: &[String], object: &mut Object, out: &mut Intake) -> Option<Value> {
+/// Removes the prompt from a row and returns it. The group of the transcript is computed from the prompt.
+fn take_prompt(names: &[String], object: &mut Object, out: &mut Output) -> Option<Value> {
     let mut requested = Vec::new();
     for name in names {
         if find_column(object, name).is_some_and(|(_, value)| value.is_string())

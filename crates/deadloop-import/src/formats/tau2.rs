@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field, set_field};
+use crate::reader::{Output, known_entry, move_field, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Entry, Place};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object};
 use deadloop_stream::time::EventClock;
 use deadloop_stream::wire::WireResult;
 
@@ -20,21 +20,21 @@ fn is_tau2(object: &Object) -> bool {
     runs || info.is_some_and(|info| info.contains_key("agent_info"))
 }
 
-fn read_results(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_results(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
-    let info = fields::object(&mut object, "info")?.unwrap_or_default();
-    let runs = fields::need_list(&mut object, "simulations", "a list of runs")?;
+    let info = object.take_object("info")?.unwrap_or_default();
+    let runs = object.require_list("simulations", "a list of runs")?;
     if runs.is_empty() {
         out.skip_record("simulations (none)");
         return Ok(());
     }
     let mut found = Vec::new();
     for run in runs {
-        let run = fields::as_object("simulations[]", run)?;
+        let run = as_object("simulations[]", run)?;
         found.push(read_simulation(run, &info, &place, out)?);
     }
     // Tasks with their correct answers.
-    if fields::any(&mut object, "tasks").is_some() {
+    if object.take("tasks").is_some() {
         out.losses.add("tasks");
     }
     out.losses.add_fields("", &object);
@@ -46,25 +46,25 @@ fn read_simulation(
     mut run: Object,
     info: &Object,
     place: &Place,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Entry> {
-    let task = fields::label(&mut run, "task_id");
-    let own = fields::label(&mut run, "id");
-    let trial = fields::count(&mut run, "trial")?.unwrap_or(0);
+    let task = run.take_label("task_id");
+    let own = run.take_label("id");
+    let trial = run.take_count("trial")?.unwrap_or(0);
     let (mut conversation, mut clock) = (Conversation::default(), EventClock::default());
-    for message in fields::list(&mut run, "messages")?.unwrap_or_default() {
-        let mut message = fields::as_object("messages[]", message)?;
-        let several = fields::list(&mut message, "tool_messages")?;
+    for message in run.take_list("messages")?.unwrap_or_default() {
+        let mut message = as_object("messages[]", message)?;
+        let several = message.take_list("tool_messages")?;
         let all = match several {
             Some(several) => several,
             None => vec![Value::Object(message)],
         };
         for message in all {
-            let message = fields::as_object("messages[]", message)?;
+            let message = as_object("messages[]", message)?;
             add_message(&mut conversation, message, &mut clock, out)?;
         }
     }
-    let reason = fields::string(&mut run, "termination_reason")?;
+    let reason = run.take_string("termination_reason")?;
     conversation.finish(reason.as_deref().map(map_reason).map(str::to_owned));
     let mut entry = conversation.into_entry(place.clone());
     let transcript = &mut entry.transcript;
@@ -83,12 +83,12 @@ fn read_simulation(
     let domain = info.pointer("/environment_info/domain_name");
     set_field(&mut transcript.meta, "env", domain.cloned());
     set_field(&mut transcript.meta, "exit", reason.map(Value::from));
-    let mut reward = fields::object(&mut run, "reward_info")?.unwrap_or_default();
+    let mut reward = run.take_object("reward_info")?.unwrap_or_default();
     move_field(&mut transcript.meta, "reward", &mut reward, "reward");
     if !reward.is_empty() {
         out.losses.add("simulations[].reward_info");
     }
-    fields::remove_all(&mut run, "timestamp start_time end_time duration seed");
+    run.remove_fields("timestamp start_time end_time duration seed");
     out.losses.add_fields("simulations[]", &run);
     Ok(entry)
 }
@@ -98,15 +98,15 @@ fn add_message(
     run: &mut Conversation,
     mut message: Object,
     clock: &mut EventClock,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult {
-    let stamp = fields::any(&mut message, "timestamp");
+    let stamp = message.take("timestamp");
     let t_ms = clock.at(stamp.as_ref());
-    fields::remove_all(&mut message, "turn_idx cost");
-    if fields::any(&mut message, "raw_data").is_some() {
+    message.remove_fields("turn_idx cost");
+    if message.take("raw_data").is_some() {
         out.losses.add("messages[].raw_data");
     }
-    let role = fields::word(&message, "role");
+    let role = message.get_str("role");
     let of_user = message.get("requestor").and_then(Value::as_str) == Some("user");
     match role {
         "tool" if of_user => {
@@ -114,17 +114,14 @@ fn add_message(
             return Ok(());
         }
         "tool" => {
-            fields::rename(
-                &mut message,
-                &[("id", "tool_call_id"), ("error", "is_error")],
-            );
-            fields::any(&mut message, "requestor");
+            message.rename_fields(&[("id", "tool_call_id"), ("error", "is_error")]);
+            message.take("requestor");
         }
         "user" => {
-            for _ in fields::list(&mut message, "tool_calls")?.unwrap_or_default() {
+            for _ in message.take_list("tool_calls")?.unwrap_or_default() {
                 out.losses.add("messages[] (a call of the user's tool)");
             }
-            fields::any(&mut message, "usage");
+            message.take("usage");
         }
         _ => {
             let calls = message.get_mut("tool_calls").and_then(Value::as_array_mut);

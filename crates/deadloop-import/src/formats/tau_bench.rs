@@ -4,10 +4,10 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, known_entry, move_field};
+use crate::reader::{Output, known_entry, move_field};
 use crate::sessions::conversation::Conversation;
 use crate::source::records::SourceRecord;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field};
 use deadloop_stream::wire::WireResult;
 
 known_entry! { @read_result = is_tau_bench, "tau-bench", "results of tau-bench: task_id, reward, traj"; }
@@ -17,16 +17,16 @@ fn is_tau_bench(object: &Object) -> bool {
     object.contains_key("task_id") && (traj || object.contains_key("trial"))
 }
 
-fn read_result(record: SourceRecord, out: &mut Intake) -> WireResult {
+fn read_result(record: SourceRecord, out: &mut Output) -> WireResult {
     let (place, mut object) = record.into_place_and_object()?;
-    let task = fields::label(&mut object, "task_id");
-    let task = task.ok_or_else(|| fields::missing("task_id", "the number of a task"))?;
-    let trial = fields::count(&mut object, "trial")?.unwrap_or(0);
+    let task = object.take_label("task_id");
+    let task = task.ok_or_else(|| missing_field("task_id", "the number of a task"))?;
+    let trial = object.take_count("trial")?.unwrap_or(0);
     let mut run = Conversation::default();
-    for message in fields::need_list(&mut object, "traj", "a list of messages")? {
-        let mut message = fields::as_object("traj[]", message)?;
+    for message in object.require_list("traj", "a list of messages")? {
+        let mut message = as_object("traj[]", message)?;
         // The tool name of a result, which its call has too.
-        fields::any(&mut message, "name");
+        message.take("name");
         run.add_message(message, "traj[]", None, out)?;
     }
     let mut entry = run.into_entry(place);

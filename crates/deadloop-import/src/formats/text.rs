@@ -2,7 +2,7 @@
 //!
 //! The transcript is named after the file.
 
-use crate::reader::{ForeignFormat, FormatReader, Intake, RecordReader, new_entry};
+use crate::reader::{ForeignFormat, FormatReader, Output, RecordReader, new_entry};
 use crate::source::head::FormatCertainty;
 use crate::source::records::{FileShape, SourceRecord};
 use deadloop_corpus::RecordedEvent;
@@ -23,7 +23,7 @@ pub(crate) const ENTRY: ForeignFormat = ForeignFormat {
 struct TextReader;
 
 impl RecordReader for TextReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, text) = record.into_place_and_text()?;
         let events = out.split_thinking(text).map(RecordedEvent::new);
         let mut entry = new_entry(place, events.collect());

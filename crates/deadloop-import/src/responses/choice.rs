@@ -4,11 +4,11 @@
 
 use serde_json::Value;
 
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::conversation::null_if_empty;
 use deadloop_corpus::{Body, RecordedEvent, tool_call};
 use deadloop_stream::reader::content::{CallPiece, TokenCounts};
-use deadloop_stream::think::{ThinkSplitter, join};
+use deadloop_stream::think::{ThinkSplitter, add_piece};
 
 /// An answer (choice) of an unfinished response.
 pub(crate) struct ResponseChoice {
@@ -23,7 +23,7 @@ pub(crate) struct ResponseChoice {
 
 impl ResponseChoice {
     /// Creates an empty answer. If `has_tags`, its text may contain `<think>` tags.
-    pub(crate) fn new(index: u64, out: &Intake, has_tags: bool) -> Self {
+    pub(crate) fn new(index: u64, out: &Output, has_tags: bool) -> Self {
         Self {
             index,
             events: Vec::new(),
@@ -33,13 +33,13 @@ impl ResponseChoice {
         }
     }
 
-    /// Adds the next event. `t_ms` is the default for its time.
-    pub(crate) fn add_event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Intake) {
+    /// Adds the next event of the answer. `t_ms` is the time of an event that has none.
+    pub(crate) fn add_event(&mut self, event: RecordedEvent, t_ms: Option<f64>, out: &Output) {
         match (&event.body, &mut self.splitter) {
             (Body::Reasoning(text) | Body::Answer(text), _) if text.is_empty() => return,
             (Body::Answer(text), Some(splitter)) => {
                 let mut pieces = Vec::new();
-                splitter.push(text, &mut |side, text| join(&mut pieces, side, text));
+                splitter.push(text, &mut |side, text| add_piece(&mut pieces, side, text));
                 let t_ms = event.t_ms.or(t_ms);
                 let pieces = pieces.into_iter();
                 let events = pieces.map(|(side, text)| RecordedEvent::at(side.body(text), t_ms));
@@ -60,7 +60,7 @@ impl ResponseChoice {
     }
 
     /// Adds a piece of a tool call to the call with the same key, or begins a call.
-    pub(crate) fn add_call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Intake) {
+    pub(crate) fn add_call(&mut self, call: CallPiece, t_ms: Option<f64>, out: &Output) {
         let is_same_call = |key: &String| !key.is_empty() && *key == call.key;
         let open_call = self.calls.iter().rfind(|(key, _)| is_same_call(key));
         if let Some((_, at)) = open_call

@@ -19,12 +19,12 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::conversation::{Conversation, prompt_group};
 use crate::source::records;
 use deadloop_stream::PromptInfo;
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::time::millis;
+use deadloop_stream::fields::{Object, ReadFields, as_object};
+use deadloop_stream::time::parse_millis;
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// An API object without its envelope.
@@ -103,7 +103,7 @@ fn parse_object(text: &str) -> Option<Object> {
 pub(crate) fn unwrap_envelopes(
     object: Object,
     is_known: &dyn Fn(&Object) -> bool,
-    out: &mut Intake,
+    out: &mut Output,
 ) -> WireResult<Payload> {
     let mut payload = Payload::default();
     let mut object = object;
@@ -124,7 +124,8 @@ pub(crate) fn unwrap_envelopes(
     Err(unknown_object_fault(&object))
 }
 
-/// Takes the inner object that contains a known object, otherwise the first inner object. Also returns its field name.
+/// Removes the inner object that contains a known object, or else the first inner object. Returns it with the name of
+/// its field.
 fn take_inner(
     object: &mut Object,
     is_known: &dyn Fn(&Object) -> bool,
@@ -174,33 +175,35 @@ impl Payload {
         payload
     }
 
-    /// Takes the times that recorders add to the fields of a chunk.
+    /// Removes the times that recorders add to a chunk, and stores them.
     fn take_times(&mut self, object: &mut Object) {
         let elapsed = take_time(object, &FIELD_NAMES.millis, Value::as_f64);
         self.elapsed = self.elapsed.or(elapsed);
-        self.clock = self.clock.or(take_time(object, &["received_at"], millis));
+        self.clock = self
+            .clock
+            .or(take_time(object, &["received_at"], parse_millis));
     }
 
-    /// Takes the id, the model, the times and the request of an envelope.
-    fn take_fields(&mut self, envelope: &mut Object, out: &mut Intake) -> WireResult {
+    /// Removes the id, the model, the times and the request from an envelope, and stores them.
+    fn take_fields(&mut self, envelope: &mut Object, out: &mut Output) -> WireResult {
         if self.id.is_none() {
             let mut names = FIELD_NAMES.id.iter();
-            self.id = names.find_map(|name| fields::label(envelope, name));
+            self.id = names.find_map(|name| envelope.take_label(name));
         }
         if self.model.is_none() {
             let names = ["model", "modelId"];
-            self.model = names.iter().find_map(|name| fields::label(envelope, name));
+            self.model = names.iter().find_map(|name| envelope.take_label(name));
         }
         let elapsed = take_time(envelope, &FIELD_NAMES.millis, Value::as_f64);
         let elapsed = elapsed
             .or_else(|| take_time(envelope, &FIELD_NAMES.seconds, |s| Some(s.as_f64()? * 1e3)));
         self.elapsed = self.elapsed.or(elapsed);
-        let clock = || take_time(envelope, &FIELD_NAMES.clock, millis);
+        let clock = || take_time(envelope, &FIELD_NAMES.clock, parse_millis);
         self.clock = self.clock.or_else(clock);
         if let Some(mut request) = take_request(envelope) {
-            let model = fields::label(&mut request, "model");
+            let model = request.take_label("model");
             self.model = self.model.take().or(model);
-            self.user = PromptInfo::in_request(&request);
+            self.user = PromptInfo::read_user_texts(&request);
             self.group = take_group(&mut request, out)?;
             out.losses.add_fields("request", &request);
         }
@@ -212,7 +215,7 @@ impl Payload {
 fn take_request(envelope: &mut Object) -> Option<Object> {
     for name in &FIELD_NAMES.request {
         let inside = match envelope.get(name) {
-            Some(Value::Object(_)) => fields::any(envelope, name),
+            Some(Value::Object(_)) => envelope.take(name),
             Some(Value::String(text)) => parse_object(text).map(Value::Object),
             _ => None,
         };
@@ -240,22 +243,22 @@ fn take_time(
     parse: fn(&Value) -> Option<f64>,
 ) -> Option<f64> {
     let mut names = names.iter().map(AsRef::as_ref);
-    let name = names.find(|name| fields::get(object, name).is_some_and(|v| parse(v).is_some()))?;
+    let name = names.find(|name| object.get_field(name).is_some_and(|v| parse(v).is_some()))?;
     parse(&object.remove(name)?)
 }
 
 /// Takes the prompt out of a request. Returns the prompt's group.
-fn take_group(request: &mut Object, out: &mut Intake) -> WireResult<Option<String>> {
-    if let Some(text) = fields::any(request, "prompt") {
+fn take_group(request: &mut Object, out: &mut Output) -> WireResult<Option<String>> {
+    if let Some(text) = request.take("prompt") {
         return Ok(text.as_str().map(prompt_group));
     }
     let mut conversation = Conversation::default();
-    let messages = match fields::list(request, "messages")? {
+    let messages = match request.take_list("messages")? {
         Some(messages) => Some(messages),
-        None => fields::list(request, "contents")?,
+        None => request.take_list("contents")?,
     };
     for message in messages.unwrap_or_default() {
-        let mut message = fields::as_object("request.messages[]", message)?;
+        let mut message = as_object("request.messages[]", message)?;
         if message.contains_key("parts") {
             message.entry("role").or_insert_with(|| "user".into());
         }

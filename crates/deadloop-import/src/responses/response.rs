@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::reader::{Intake, new_entry};
+use crate::reader::{Output, new_entry};
 use crate::responses::choice::ResponseChoice;
 use crate::responses::envelope::Payload;
 use deadloop_corpus::{Body, Place, RecordedEvent};
@@ -96,7 +96,7 @@ impl PartialResponse {
                 && match part {
                     ObjectPart::Event(event) => !matches!(event.body, Body::Finish { .. }),
                     ObjectPart::Call(_) => true,
-                    ObjectPart::Over(_) => false,
+                    ObjectPart::CallEnd(_) => false,
                 }
         };
         self.is_done() && content.parts.iter().any(adds)
@@ -121,7 +121,7 @@ impl PartialResponse {
         content: ObjectContent,
         payload: Payload,
         place: &Place,
-        out: &Intake,
+        out: &Output,
         has_tags: bool,
     ) {
         self.last_place = place.clone();
@@ -153,7 +153,7 @@ impl PartialResponse {
                     self.choice(index, out, has_tags).add_call(call, t_ms, out)
                 }
                 // All pieces of a call are joined, in any order.
-                ObjectPart::Over(_) => {}
+                ObjectPart::CallEnd(_) => {}
             }
         }
     }
@@ -170,7 +170,7 @@ impl PartialResponse {
     }
 
     /// Returns the choice with this index, which is created if necessary.
-    fn choice(&mut self, index: u64, out: &Intake, has_tags: bool) -> &mut ResponseChoice {
+    fn choice(&mut self, index: u64, out: &Output, has_tags: bool) -> &mut ResponseChoice {
         let found = self.choices.iter().position(|choice| choice.index == index);
         let at = found.unwrap_or_else(|| {
             let after = self.choices.partition_point(|choice| choice.index < index);
@@ -182,7 +182,7 @@ impl PartialResponse {
     }
 
     /// Emits each choice as a transcript.
-    pub(crate) fn emit(mut self, is_session: bool, out: &mut Intake) {
+    pub(crate) fn emit(mut self, is_session: bool, out: &mut Output) {
         if !self.ended && (is_session || !self.is_done()) {
             let expected = "a finish reason or [DONE]: taken as it is, marked meta.cut";
             out.warn(&self.last_place, "the stream ends here", expected);

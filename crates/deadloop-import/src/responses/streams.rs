@@ -13,7 +13,7 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::reader::{Intake, RecordReader};
+use crate::reader::{Output, RecordReader};
 use crate::responses::envelope::{self, Payload};
 use crate::responses::response::PartialResponse;
 use crate::source::head::{FamilyMatch, FormatCertainty, SourceHead};
@@ -34,7 +34,7 @@ const MAX_OPEN_RESPONSES: usize = 1024;
 const MAX_PENDING_CHUNKS: usize = 64;
 
 /// Rates how certainly a file has this API family, by its first known object.
-pub(crate) fn certainty_of(head: &SourceHead, family: &'static Family) -> FormatCertainty {
+pub(crate) fn rate_certainty(head: &SourceHead, family: &'static Family) -> FormatCertainty {
     match head.family.get_or_init(|| find_family(head)) {
         Some((of, true)) if of.name == family.name => FormatCertainty::Certain,
         // Agents' sessions hold an API's responses, and are recognized by the data around them.
@@ -106,7 +106,7 @@ impl ResponseStreams {
         &mut self,
         object: Object,
         place: &Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let known = |object: &_| (self.family.knows)(object);
         let mut payload = envelope::unwrap_envelopes(object, &known, out)?;
@@ -140,7 +140,7 @@ impl ResponseStreams {
         content: ObjectContent,
         payload: Payload,
         place: &Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) {
         for (path, rest) in &content.rest {
             out.losses.add_fields(path, rest);
@@ -161,7 +161,7 @@ impl ResponseStreams {
         self.append(content, payload, place, out);
     }
 
-    /// Returns whether an object stays pending, and updates `shared_ids`.
+    /// Returns whether an object must stay pending. Updates `shared_ids`.
     fn must_wait(&mut self, content: &ObjectContent) -> bool {
         let Some(name) = content.response.as_ref().filter(|_| !self.is_session) else {
             return false;
@@ -181,8 +181,9 @@ impl ResponseStreams {
             && !self.open.iter().any(|open| open.contains(content))
     }
 
-    /// Adds the pending chunks to one response, or to one response each if ids identify responses.
-    fn release_pending(&mut self, out: &mut Intake) {
+    /// Assigns the pending chunks to responses. If ids identify responses, each chunk becomes a separate response.
+    /// Otherwise all chunks become one response.
+    fn release_pending(&mut self, out: &mut Output) {
         let chunks = std::mem::take(&mut self.pending.chunks);
         let Some((first, ..)) = chunks.first() else {
             return;
@@ -216,7 +217,7 @@ impl ResponseStreams {
         content: ObjectContent,
         payload: Payload,
         place: &Place,
-        out: &mut Intake,
+        out: &mut Output,
     ) {
         let at = self.find_or_begin(&content, place, out);
         let mut response = self.open.remove(at);
@@ -229,7 +230,7 @@ impl ResponseStreams {
     }
 
     /// Returns the index in `open` of the response for an object. Begins a response if necessary.
-    fn find_or_begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
+    fn find_or_begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Output) -> usize {
         let found = if content.begins {
             None
         } else {
@@ -250,7 +251,7 @@ impl ResponseStreams {
         }
     }
 
-    fn begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Intake) -> usize {
+    fn begin(&mut self, content: &ObjectContent, place: &Place, out: &mut Output) -> usize {
         if content.begins {
             // Chunks of this family have no response id, so one response is open at a time.
             self.emit_matching(|_| true, out);
@@ -271,7 +272,7 @@ impl ResponseStreams {
     }
 
     /// Handles `[DONE]`: ends the finished responses, or the last used one if none is finished.
-    fn end_at_done(&mut self, out: &mut Intake) {
+    fn end_at_done(&mut self, out: &mut Output) {
         self.release_pending(out);
         if !self.is_session && self.open.iter().any(PartialResponse::is_done) {
             self.emit_matching(PartialResponse::is_done, out);
@@ -286,7 +287,7 @@ impl ResponseStreams {
         self.pending.shared_ids &= !self.open.is_empty();
     }
 
-    fn emit_matching(&mut self, pred: impl Fn(&PartialResponse) -> bool, out: &mut Intake) {
+    fn emit_matching(&mut self, pred: impl Fn(&PartialResponse) -> bool, out: &mut Output) {
         let (ready, open) = std::mem::take(&mut self.open).into_iter().partition(pred);
         self.open = open;
         let mut ready: Vec<PartialResponse> = ready;
@@ -295,7 +296,7 @@ impl ResponseStreams {
         ready.for_each(|response| self.emit_one(response, out));
     }
 
-    fn emit_one(&self, mut response: PartialResponse, out: &mut Intake) {
+    fn emit_one(&self, mut response: PartialResponse, out: &mut Output) {
         if self.is_session
             && let Some(name) = response.response_id.take()
         {
@@ -306,7 +307,7 @@ impl ResponseStreams {
 }
 
 impl RecordReader for ResponseStreams {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         if matches!(record.content, RecordContent::Done) {
             self.end_at_done(out);
             return Ok(());
@@ -328,7 +329,7 @@ impl RecordReader for ResponseStreams {
         self.pending.gaps += u64::from(!self.pending.chunks.is_empty());
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         self.release_pending(out);
         self.emit_matching(|_| true, out);
     }

@@ -7,11 +7,11 @@
 
 use serde_json::Value;
 
-use crate::reader::Intake;
+use crate::reader::Output;
 use crate::sessions::turn::{TurnData, Usage};
 use deadloop_corpus::transcript::fingerprint::hash;
 use deadloop_corpus::{Body, RecordedEvent, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields, as_object, missing_field, wrong_type};
 use deadloop_stream::wire::{WireFault, WireResult};
 
 /// A collector of the events of a conversation.
@@ -23,7 +23,7 @@ pub(crate) struct Conversation {
     pub(crate) prompt: Option<String>,
     /// Number of turns.
     pub(crate) turns: u64,
-    /// Whether a turn has begun since the last user message or tool result.
+    /// Whether a turn is open, which began after the last user message or tool result.
     pub(crate) in_turn: bool,
     /// Response id of the open turn, if recorded.
     pub(crate) response: Option<String>,
@@ -60,7 +60,7 @@ impl Conversation {
         mut message: Object,
         path: &str,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let kind = message.get("kind").and_then(Value::as_str);
         if let Some(kind @ ("tool_use" | "tool_call" | "tool_result")) = kind {
@@ -135,7 +135,7 @@ pub(crate) fn prompt_group(prompt: &str) -> String {
 fn take_content(message: &mut Object, role_name: &str) -> Option<Value> {
     let content = CONTENT_FIELDS
         .into_iter()
-        .find_map(|name| fields::any(message, name));
+        .find_map(|name| message.take(name));
     match (content, role_name) {
         (Some(thought), "thinking") => {
             message.insert("thinking".to_owned(), thought);
@@ -144,7 +144,7 @@ fn take_content(message: &mut Object, role_name: &str) -> Option<Value> {
         (None, _) => {
             let inner = message.get("message");
             let is_content = inner.is_some_and(|inner| inner.is_string() || inner.is_array());
-            is_content.then(|| fields::any(message, "message"))?
+            is_content.then(|| message.take("message"))?
         }
         (content, _) => content,
     }
@@ -155,11 +155,11 @@ const CONTENT_FIELDS: [&str; 5] = ["content", "value", "text", "parts", "mes"];
 /// Fields that may hold the role of a message.
 const ROLE_FIELDS: [&str; 4] = ["role", "from", "sender", "source"];
 
-/// Takes the role of a message. Returns the speaker, and the role as recorded.
+/// Removes the role from a message. Returns the speaker, and the role as it was recorded.
 fn take_role(message: &mut Object) -> WireResult<(Speaker, String)> {
     const EXPECTED: &str = "`role` or `from` (system, user, assistant, tool, human, gpt, …)";
-    let named = fields::first_string(message, &ROLE_FIELDS)?;
-    let named = named.ok_or_else(|| fields::missing("role", EXPECTED))?;
+    let named = message.take_first_string(&ROLE_FIELDS)?;
+    let named = named.ok_or_else(|| missing_field("role", EXPECTED))?;
     if let Some(agent) = named.strip_prefix("assistant-subagent-") {
         message.insert("agent".to_owned(), agent.into());
         return Ok((Speaker::Model, named));
@@ -227,7 +227,7 @@ fn is_tool_result(block: &Value) -> bool {
 struct MessageEvents<'a> {
     events: Vec<Body>,
     path: &'a str,
-    out: &'a mut Intake,
+    out: &'a mut Output,
 }
 
 impl MessageEvents<'_> {
@@ -235,7 +235,7 @@ impl MessageEvents<'_> {
     fn add_model_message(&mut self, message: &mut Object, content: Option<Value>) -> WireResult {
         let mut thinking = None;
         for name in ["reasoning_content", "reasoning", "thinking"] {
-            let text = fields::string(message, name)?;
+            let text = message.take_string(name)?;
             thinking = thinking.or(text);
         }
         self.push(thinking.map(Body::Reasoning));
@@ -248,33 +248,33 @@ impl MessageEvents<'_> {
                 }
             }
             Some(Value::Object(block)) => self.add_block(Value::Object(block))?,
-            Some(other) => return Err(fields::wrong("content", &other, "a string or blocks")),
+            Some(other) => return Err(wrong_type("content", &other, "a string or blocks")),
         }
-        let calls = match fields::list(message, "tool_calls")? {
+        let calls = match message.take_list("tool_calls")? {
             Some(calls) => Some(calls),
-            None => fields::list(message, "toolCalls")?,
+            None => message.take_list("toolCalls")?,
         };
         for call in calls.unwrap_or_default() {
-            let mut call = fields::as_object("tool_calls[]", call)?;
+            let mut call = as_object("tool_calls[]", call)?;
             let body = take_call(&mut call)?;
             self.push(Some(body));
             self.count_losses("tool_calls[]", &call);
         }
-        if let Some(mut call) = fields::object(message, "function_call")? {
+        if let Some(mut call) = message.take_object("function_call")? {
             let body = take_call(&mut call)?;
             self.push(Some(body));
         }
         Ok(())
     }
 
-    /// Takes the token counts and the agent of a turn.
+    /// Removes the token counts and the agent from a message, and returns them as the data on its turn.
     fn take_turn(&mut self, message: &mut Object, t_ms: Option<f64>) -> WireResult<TurnData> {
         let mut usage = match message.get("usage") {
-            Some(Value::Object(_)) => fields::object(message, "usage")?.unwrap_or_default(),
+            Some(Value::Object(_)) => message.take_object("usage")?.unwrap_or_default(),
             _ => Object::new(),
         };
         let agent = match message.get("agent") {
-            Some(Value::String(_)) => fields::string(message, "agent")?,
+            Some(Value::String(_)) => message.take_string("agent")?,
             _ => None,
         };
         let turn = TurnData {
@@ -312,7 +312,7 @@ impl MessageEvents<'_> {
                 self.add_text(text);
                 return Ok(());
             }
-            other => fields::as_object("content[]", other)?,
+            other => as_object("content[]", other)?,
         };
         let named = take_named_block(&mut block);
         let kind = match named {
@@ -321,7 +321,7 @@ impl MessageEvents<'_> {
                 block = inner;
                 kind.to_owned()
             }
-            None => fields::string(&mut block, "type")?.unwrap_or_default(),
+            None => block.take_string("type")?.unwrap_or_default(),
         };
         match kind.as_str() {
             "thinking" | "reasoning" => {
@@ -333,16 +333,16 @@ impl MessageEvents<'_> {
                 self.push(Some(body));
             }
             "tool_result" => {
-                let content = fields::any(&mut block, "content");
+                let content = block.take("content");
                 self.add_result(&mut block, content)?;
             }
             // Gemini marks thoughts by a flag.
-            _ if fields::any(&mut block, "thought") == Some(Value::Bool(true)) => {
-                let text = fields::string(&mut block, "text")?;
+            _ if block.take("thought") == Some(Value::Bool(true)) => {
+                let text = block.take_string("text")?;
                 self.push(text.map(Body::Reasoning));
             }
             _ => {
-                if let Some(text) = fields::string(&mut block, "text")? {
+                if let Some(text) = block.take_string("text")? {
                     self.add_text(text);
                 } else if !kind.is_empty() {
                     self.count_block_loss(&kind);
@@ -359,7 +359,7 @@ impl MessageEvents<'_> {
             None => String::new(),
             Some(Value::String(text)) => text,
             Some(Value::Array(blocks)) => self.join_texts(blocks),
-            Some(Value::Object(mut fields)) => match fields::any(&mut fields, "output") {
+            Some(Value::Object(mut fields)) => match fields.take("output") {
                 Some(Value::String(text)) if fields.is_empty() => text,
                 output => {
                     fields.extend(output.map(|output| ("output".to_owned(), output)));
@@ -369,18 +369,18 @@ impl MessageEvents<'_> {
             Some(other) => other.to_string(),
         };
         let error = take_tool_failure(message);
-        let id = fields::first_string(message, &RESULT_ID_FIELDS)?;
+        let id = message.take_first_string(&RESULT_ID_FIELDS)?;
         self.push(Some(tool_result(id, content, error)));
         Ok(())
     }
 
-    /// Returns the text of a message to the model. Tool results in the message become events.
+    /// Returns the text of a message that was sent to the model. Tool results in the message become events.
     fn read_incoming_text(&mut self, content: Option<Value>) -> WireResult<String> {
         let blocks = match content {
             None => return Ok(String::new()),
             Some(Value::String(text)) => return Ok(text),
             Some(Value::Array(blocks)) => blocks,
-            Some(other) => return Err(fields::wrong("content", &other, "a string or blocks")),
+            Some(other) => return Err(wrong_type("content", &other, "a string or blocks")),
         };
         let mut texts = Vec::new();
         for block in blocks {
@@ -424,10 +424,11 @@ const RESULT_ID_FIELDS: [&str; 4] = [
     "source_call_id",
 ];
 
-/// Takes the failure of a tool from its result: a boolean flag, or a status of LangChain or the AI SDK.
+/// Removes the failure of a tool from its result and returns it. It is a boolean flag, or a status of LangChain or the
+/// AI SDK.
 fn take_tool_failure(message: &mut Object) -> Option<bool> {
     for name in ["is_error", "isError"] {
-        if let Some(Value::Bool(error)) = fields::any(message, name) {
+        if let Some(Value::Bool(error)) = message.take(name) {
             return Some(error);
         }
     }
@@ -443,14 +444,14 @@ fn take_tool_failure(message: &mut Object) -> Option<bool> {
 /// Takes the first of these fields. The texts of a list of blocks are joined.
 fn take_first_text(block: &mut Object, names: &[&str]) -> WireResult<Option<String>> {
     for name in names {
-        match fields::any(block, name) {
+        match block.take(name) {
             None => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Array(parts)) => {
                 let texts = parts.iter().filter_map(|part| part.get("text")?.as_str());
                 return Ok(Some(texts.collect()));
             }
-            Some(other) => return Err(fields::wrong(name, &other, "a string")),
+            Some(other) => return Err(wrong_type(name, &other, "a string")),
         }
     }
     Ok(None)
@@ -458,19 +459,19 @@ fn take_first_text(block: &mut Object, names: &[&str]) -> WireResult<Option<Stri
 
 /// Takes a tool call in the format of OpenAI (`function`), Anthropic (`input`) or another API (`args`).
 pub(crate) fn take_call(call: &mut Object) -> WireResult<Body> {
-    let id = fields::first_string(call, &["id", "tool_call_id", "toolCallId", "call_id"])?;
-    fields::any(call, "type");
+    let id = call.take_first_string(&["id", "tool_call_id", "toolCallId", "call_id"])?;
+    call.take("type");
     // Inspect writes only the name in this field.
     let mut function = match call.get("function") {
         Some(Value::String(_)) => None,
-        _ => fields::object(call, "function")?,
+        _ => call.take_object("function")?,
     };
     let part = function.as_mut().unwrap_or(call);
     let names = ["name", "function_name", "toolName", "tool_name", "function"];
-    let name = fields::first_string(part, &names)?;
-    let name = name.ok_or_else(|| fields::missing("name", "the name of the tool"))?;
+    let name = part.take_first_string(&names)?;
+    let name = name.ok_or_else(|| missing_field("name", "the name of the tool"))?;
     let mut names = ["arguments", "input", "args", "parameters"].into_iter();
-    let arguments = names.find_map(|name| fields::any(part, name));
+    let arguments = names.find_map(|name| part.take(name));
     let arguments = arguments.map_or(Value::Null, null_if_empty);
     Ok(tool_call(id, name, arguments))
 }

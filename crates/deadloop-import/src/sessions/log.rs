@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::formats::shapes;
 use crate::paths;
-use crate::reader::{Intake, RecordReader, set_field};
+use crate::reader::{Output, RecordReader, set_field};
 use crate::sessions::conversation::{Conversation, null_if_empty};
 use crate::sessions::run_session::RunSession;
 use crate::sessions::spans::to_text;
@@ -18,8 +18,8 @@ use crate::sessions::turn::{TurnData, Usage};
 use crate::source::head::{FormatCertainty, SourceHead};
 use crate::source::records::SourceRecord;
 use deadloop_corpus::{Body, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
-use deadloop_stream::reasons::usual;
+use deadloop_stream::fields::{Object, as_object, missing_field, wrong_type};
+use deadloop_stream::reasons::normalize;
 use deadloop_stream::wire::WireResult;
 
 /// A log format, as its TOML file describes it.
@@ -30,13 +30,13 @@ pub(crate) struct LogFormat {
     pub(crate) help: String,
     /// Sets of conditions ([`meets_all`]). A file has the format if one of its first records meets a set.
     marks: Vec<String>,
-    /// Whether records of other formats may meet the conditions too.
+    /// Whether records of other formats may also meet the conditions, so that the format is only likely.
     likely: bool,
     /// A required field of every document.
     needed: String,
     /// Paths of the lists in a document that hold its records. If empty, the document is the record.
     records: Vec<String>,
-    /// Whether each document is a run. Otherwise a run is all records of a file with the same id.
+    /// Whether each document is a run. Otherwise all records of a file with the same id form a run.
     whole: bool,
     /// Whether the records of several runs are interleaved. Otherwise a new id ends the previous run.
     several: bool,
@@ -207,10 +207,10 @@ impl LogReader {
     }
 
     /// Reads a document. Returns whether any of its records matched a rule.
-    fn read_document(&mut self, mut object: Object, out: &mut Intake) -> WireResult<bool> {
+    fn read_document(&mut self, mut object: Object, out: &mut Output) -> WireResult<bool> {
         let needed = self.log.needed.as_str();
         if !needed.is_empty() && !object.contains_key(needed) {
-            return Err(fields::missing(needed, "a record of this format"));
+            return Err(missing_field(needed, "a record of this format"));
         }
         if let Some(shape) = self.log.shape {
             shape(&mut object, out);
@@ -233,7 +233,7 @@ impl LogReader {
         self.take_metadata(&mut object)?;
         for record in paths::take_all(&mut object, list) {
             let Value::Object(mut record) = record else {
-                return Err(fields::wrong(list, &record, "an object"));
+                return Err(wrong_type(list, &record, "an object"));
             };
             match self.apply_rules(&mut record, out)? {
                 None => out.losses.add_fields(list, &record),
@@ -245,7 +245,7 @@ impl LogReader {
     }
 
     /// Takes the run id of a document. A new id begins or resumes another run.
-    fn take_id(&mut self, object: &mut Object, out: &mut Intake) -> WireResult {
+    fn take_id(&mut self, object: &mut Object, out: &mut Output) -> WireResult {
         let id = take_text(object, &self.log.id)?;
         if self.log.several && id != self.session.id {
             let known = self.paused.iter().position(|run| run.id == id);
@@ -270,7 +270,7 @@ impl LogReader {
             self.session.model = Some(model);
         }
         if let Some(reason) = take_text(object, &log.reason)? {
-            self.session.reason = Some(usual(&reason));
+            self.session.reason = Some(normalize(&reason));
         }
         for path in log.unused.split_ascii_whitespace() {
             paths::take_at(object, path);
@@ -279,7 +279,7 @@ impl LogReader {
     }
 
     /// Applies the matching rules to a record. Returns the kind of the record if no rule matches.
-    fn apply_rules(&mut self, record: &mut Object, out: &mut Intake) -> WireResult<Option<String>> {
+    fn apply_rules(&mut self, record: &mut Object, out: &mut Output) -> WireResult<Option<String>> {
         let rules = self.log.rules.iter();
         let rules: Vec<&LogRule> = rules.filter(|rule| meets_all(record, &rule.when)).collect();
         let unknown = rules.is_empty().then(|| record_kind(record));
@@ -320,7 +320,7 @@ impl LogReader {
         rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         self.take_run_data(rule, record)?;
         let mut messages = Vec::new();
@@ -329,7 +329,7 @@ impl LogReader {
             Some("") => messages.push((std::mem::take(record), "[]")),
             Some(path) => match paths::take_at(record, path.trim_start_matches("[].")) {
                 Some(Value::Object(message)) => messages.push((message, path)),
-                Some(other) => return Err(fields::wrong(path, &other, "a message")),
+                Some(other) => return Err(wrong_type(path, &other, "a message")),
                 None => {}
             },
         }
@@ -337,7 +337,7 @@ impl LogReader {
             let found = paths::take_all(record, results);
             messages.push((std::mem::take(record), "[]"));
             for result in found {
-                let mut result = fields::as_object(results, result)?;
+                let mut result = as_object(results, result)?;
                 result.insert("role".to_owned(), "tool".into());
                 messages.push((result, results));
             }
@@ -392,7 +392,7 @@ impl LogReader {
         rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let Some(call) = &rule.call else {
             return Ok(());
@@ -400,7 +400,7 @@ impl LogReader {
         match &call.each {
             Some(list) => {
                 for element in paths::take_all(record, list) {
-                    let mut element = fields::as_object(list, element)?;
+                    let mut element = as_object(list, element)?;
                     let body = call.take_body(&mut element)?;
                     self.listed.extend(find_id(&element, &call.id));
                     self.session.run.add_action(body, t_ms);
@@ -425,7 +425,7 @@ impl LogReader {
         rule: &LogRule,
         record: &mut Object,
         t_ms: Option<f64>,
-        out: &mut Intake,
+        out: &mut Output,
     ) -> WireResult {
         let mut text = |path: &Option<String>| Some(to_text(take_any(record, path.as_deref()?)));
         let run = &mut self.session.run;
@@ -475,7 +475,7 @@ impl LogReader {
 
 impl LogRule {
     /// Counts the remaining fields of a part of a record as losses, except unneeded fields.
-    fn count_losses(&self, path: &str, mut part: Object, out: &mut Intake) {
+    fn count_losses(&self, path: &str, mut part: Object, out: &mut Output) {
         for unused in self.unused.split_ascii_whitespace() {
             if unused == path {
                 return;
@@ -498,7 +498,7 @@ impl CallRule {
             // The name of the only field is the name of the tool.
             Some(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
             None => self.name.rsplit('|').next().unwrap_or_default().to_owned(),
-            Some(other) => return Err(fields::wrong("name", &other, "a string")),
+            Some(other) => return Err(wrong_type("name", &other, "a string")),
         };
         Ok(tool_call(find_id(record, &self.id), name, arguments))
     }
@@ -518,7 +518,7 @@ fn map_reason(word: &str) -> String {
         "turn.failed" => "error".to_owned(),
         "error_max_turns" | "error_max_budget_usd" => "limit".to_owned(),
         word if word.starts_with("error") => "error".to_owned(),
-        word => usual(word),
+        word => normalize(word),
     }
 }
 
@@ -551,7 +551,7 @@ fn take_text(object: &mut Object, candidates: &[String]) -> WireResult<Option<St
             Some(Value::String(text)) if text.is_empty() => {}
             Some(Value::String(text)) => return Ok(Some(text)),
             Some(Value::Number(number)) => return Ok(Some(number.to_string())),
-            Some(other) => return Err(fields::wrong(path, &other, "a text")),
+            Some(other) => return Err(wrong_type(path, &other, "a text")),
         }
     }
     Ok(None)
@@ -584,7 +584,7 @@ fn record_kind(object: &Object) -> String {
 }
 
 impl RecordReader for LogReader {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, object) = record.into_place_and_object()?;
         let taken = self.read_document(object, out);
         if self.log.whole || self.log.several || !matches!(taken, Ok(false)) {
@@ -599,7 +599,7 @@ impl RecordReader for LogReader {
         taken.map(drop)
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         let mut runs = std::mem::take(&mut self.paused);
         runs.push(std::mem::take(&mut self.session));
         if self.log.several {

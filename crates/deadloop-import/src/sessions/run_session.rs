@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use crate::reader::{Intake, RecordReader, new_entry, set_field};
+use crate::reader::{Output, RecordReader, new_entry, set_field};
 use crate::sessions::conversation::Conversation;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records::SourceRecord;
@@ -38,14 +38,14 @@ impl RunSession {
     }
 
     /// Emits the only run of a file, and resets the session. The default id is the name of the file.
-    pub(crate) fn emit_single(&mut self, out: &mut Intake) {
+    pub(crate) fn emit_single(&mut self, out: &mut Output) {
         let mut session = std::mem::take(self);
         session.id.get_or_insert_with(|| out.stem().to_owned());
         session.emit_run(out);
     }
 
     /// Emits one of several runs of a file. A run without an id gets a number.
-    pub(crate) fn emit_run(mut self, out: &mut Intake) {
+    pub(crate) fn emit_run(mut self, out: &mut Output) {
         let Some(place) = self.place else {
             return;
         };
@@ -70,11 +70,11 @@ pub(crate) trait RunReader {
     ///
     /// # Errors
     /// The record cannot be used.
-    fn add_record(&mut self, record: &mut Object, out: &mut Intake) -> WireResult;
+    fn add_record(&mut self, record: &mut Object, out: &mut Output) -> WireResult;
 }
 
 impl<T: RunReader + Send> RecordReader for T {
-    fn take_record(&mut self, record: SourceRecord, out: &mut Intake) -> WireResult {
+    fn take_record(&mut self, record: SourceRecord, out: &mut Output) -> WireResult {
         let (place, mut object) = record.into_place_and_object()?;
         self.add_record(&mut object, out)?;
         out.losses.add_fields(T::RECORD_PATH, &object);
@@ -82,7 +82,7 @@ impl<T: RunReader + Send> RecordReader for T {
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Intake) {
+    fn finish(&mut self, out: &mut Output) {
         self.session().emit_single(out);
     }
 }
@@ -162,7 +162,7 @@ impl Conversation {
     }
 
     /// Adds text of the model, split into reasoning and answer.
-    pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Intake) {
+    pub(crate) fn add_answer(&mut self, text: impl Into<String>, t_ms: Option<f64>, out: &Output) {
         out.split_thinking(text)
             .for_each(|body| self.add_action(body, t_ms));
     }

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::paths;
-use crate::reader::{Intake, set_field};
+use crate::reader::{Output, set_field};
 use crate::sessions::conversation::null_if_empty;
 use crate::sessions::run_session::RunSession;
 use crate::sessions::turn::{TurnData, Usage};
 use crate::source::records;
 use deadloop_corpus::{Body, Place, tool_call, tool_result};
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// Kind of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) struct TraceSpan {
 }
 
 /// Builds the run of a trace. Unreadable messages are reported and skipped.
-fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Intake) -> RunSession {
+fn build_run(mut spans: Vec<TraceSpan>, place: &Place, out: &mut Output) -> RunSession {
     spans.sort_by(|a, b| {
         let began = |span: &TraceSpan| span.began.unwrap_or(0.0);
         let time = began(a).total_cmp(&began(b));
@@ -99,10 +99,10 @@ pub(crate) fn read_span_content(value: Value, role: &str) -> SpanContent {
             }
         }
         Value::Object(mut object) => {
-            content.model = fields::label(&mut object, "model");
+            content.model = object.take_label("model");
             content.usage = Usage::take_from(&mut paths::take_object(&mut object, "usage"));
             for name in ["finish_reason", "stop_reason"] {
-                let reason = fields::label(&mut object, name);
+                let reason = object.take_label(name);
                 content.reason = content.reason.take().or(reason);
             }
             for list in ["choices", "messages", "message", "output"] {
@@ -179,7 +179,7 @@ impl Traces {
     }
 
     /// Emits every trace as a run.
-    pub(crate) fn emit_runs(self, out: &mut Intake) {
+    pub(crate) fn emit_runs(self, out: &mut Output) {
         for trace in self.traces {
             let mut session = build_run(trace.spans, &trace.place, out);
             session.reason = trace.failed.then(|| "error".to_owned());
@@ -203,11 +203,11 @@ struct TraceRun {
 }
 
 impl TraceRun {
-    fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Intake) {
+    fn add_model_span(&mut self, span: TraceSpan, place: &Place, out: &mut Output) {
         let t_ms = self.session.clock.since(span.began);
         let mut seen: HashMap<String, u64> = HashMap::new();
         for message in span.input {
-            let role = fields::word(&message, "role");
+            let role = message.get_str("role");
             let key = format!("{role} {}", Value::Object(message.clone()));
             let result = matches!(role, "tool" | "function");
             let model = matches!(role, "assistant" | "ai" | "model");
@@ -260,7 +260,7 @@ impl TraceRun {
         message: Object,
         path: &str,
         t_ms: Option<f64>,
-        (place, out): (&Place, &mut Intake),
+        (place, out): (&Place, &mut Output),
     ) {
         let taken = self.session.run.add_message(message, path, t_ms, out);
         if let Err(fault) = taken {
@@ -272,7 +272,7 @@ impl TraceRun {
 
     /// Adds the tool result in a message of a request, unless its tool span already gave the result.
     fn add_result_message(&mut self, mut message: Object, t_ms: Option<f64>) {
-        let id = fields::label(&mut message, "tool_call_id");
+        let id = message.take_label("tool_call_id");
         if id.as_ref().is_some_and(|id| self.answered_ids.contains(id)) {
             return;
         }
@@ -403,7 +403,7 @@ fn convert_parts(message: &mut Object) {
         let Value::Object(mut part) = part else {
             continue;
         };
-        let kind = fields::word(&part, "type").to_owned();
+        let kind = part.get_str("type").to_owned();
         match kind.as_str() {
             "tool_call_response" => {
                 call = part.remove("id");
@@ -413,8 +413,8 @@ fn convert_parts(message: &mut Object) {
             "tool_call" => {
                 part.insert("type".to_owned(), "tool_use".into());
             }
-            "reasoning" => fields::rename(&mut part, &[("content", "reasoning")]),
-            _ => fields::rename(&mut part, &[("content", "text")]),
+            "reasoning" => part.rename_fields(&[("content", "reasoning")]),
+            _ => part.rename_fields(&[("content", "text")]),
         }
         blocks.push(Value::Object(part));
     }

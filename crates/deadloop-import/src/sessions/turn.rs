@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::reader::set_field;
-use deadloop_stream::fields::{self, Object};
+use deadloop_stream::fields::{Object, ReadFields};
 
 /// Data on a turn besides its text and calls.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub(crate) struct Usage {
 }
 
 impl TurnData {
-    /// Creates data on a turn with only a start time.
+    /// Creates the data on a turn of which only the start time is known.
     pub(crate) fn starting_at(t_ms: Option<f64>) -> Self {
         Self {
             t_ms,
@@ -40,12 +40,12 @@ impl TurnData {
 }
 
 impl Usage {
-    /// Takes the counts out of a `usage` object of OpenAI, Anthropic or a compatible API.
+    /// Removes the token counts from a `usage` object of OpenAI, Anthropic or a compatible API, and returns them.
     ///
     /// Anthropic counts cached tokens separately from `input_tokens`. Here `input` includes them.
     pub(crate) fn take_from(usage: &mut Object) -> Self {
         let mut take = |names: &str| {
-            let is_count = |name: &&str| fields::get(usage, name).is_some_and(Value::is_u64);
+            let is_count = |name: &&str| usage.get_field(name).is_some_and(Value::is_u64);
             let found = names.split(' ').find(is_count)?;
             usage.remove(found)?.as_u64()
         };

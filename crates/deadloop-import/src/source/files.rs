@@ -19,7 +19,7 @@ pub struct FileStamp {
 }
 
 impl FileStamp {
-    /// Returns the current stamp of a file. `None` if the file cannot be read.
+    /// Reads the current stamp of a file. Returns `None` if the file cannot be read.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let nanos = |data: &std::fs::Metadata| {
             let since = data.modified().ok()?.duration_since(std::time::UNIX_EPOCH);
@@ -42,7 +42,7 @@ pub(crate) fn companion_metadata(path: &Path, suffix: &str) -> Option<std::fs::M
     PathBuf::from(name).metadata().ok()
 }
 
-/// Queue of the files to read.
+/// The queue of the files to read.
 pub(crate) struct SourceFiles {
     files: VecDeque<PathBuf>,
     /// Number of times that each file was read.

@@ -80,7 +80,7 @@ impl SourceHead {
         }
     }
 
-    /// Iterates over the first records that are objects.
+    /// Iterates over those of the first records that are JSON objects.
     pub(crate) fn objects(&self) -> impl Iterator<Item = &Object> {
         self.values.iter().filter_map(Value::as_object)
     }
@@ -90,7 +90,7 @@ impl SourceHead {
         (self.shape == FileShape::Text).then(|| self.values.first()?.as_str())?
     }
 
-    /// Returns whether `condition` holds for one of the first records.
+    /// Returns whether `condition` holds for at least one of the first records.
     pub(crate) fn any_object(&self, condition: impl Fn(&Object) -> bool) -> bool {
         self.objects().any(condition)
     }

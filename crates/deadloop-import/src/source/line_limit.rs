@@ -43,7 +43,7 @@ pub(crate) fn fit_to_line(entry: &mut Entry, max_bytes: usize) -> WireResult<u64
     }
 }
 
-/// Estimates the size of all texts and values of an entry, in bytes.
+/// Estimates the total size of an entry's texts and values, in bytes.
 fn entry_size(entry: &Entry) -> usize {
     let body_size = |event: &RecordedEvent| match &event.body {
         Body::Reasoning(text) | Body::Answer(text) | Body::User(text) => text.len(),
@@ -81,7 +81,7 @@ fn value_size(value: &Value) -> usize {
 
 /// Checks that the written line can be read again, since a line may hold fewer values than a document.
 fn check_readable(entry: &Entry) -> WireResult {
-    let read = Entry::of_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
+    let read = Entry::from_line(entry_line(entry)?.as_bytes(), entry.place.clone(), None);
     read.map(drop)
         .map_err(|problem| WireFault::new(problem.what, problem.expected))
 }

@@ -1,4 +1,4 @@
-//! [`agent_stores`]: where agents store sessions on this machine.
+//! [`find_stores`]: finds the places where agents store sessions on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub struct AgentStore {
     pub path: PathBuf,
 }
 
-/// Session stores on Linux and macOS, from each agent's documentation.
+/// Session stores of agents on Linux and macOS, from the documentation of each agent.
 ///
 /// A line has the agent and the path below the home folder. Optionally it also has an environment variable that names
 /// another folder, and the path below that folder.
@@ -25,7 +25,7 @@ const CRUSH_PROJECTS: &str = ".local/share/crush/projects.json";
 /// Finds the existing session stores of agents below a home folder.
 ///
 /// `variable` returns the value of an environment variable, which may move a store.
-pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
+pub fn find_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<AgentStore> {
     let mut found: Vec<AgentStore> = Vec::new();
     let mut add = |agent: &'static str, path: PathBuf| {
         if path.exists() && !found.iter().any(|other| other.path == path) {
@@ -41,14 +41,14 @@ pub fn agent_stores(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> 
         let moved = moved.and_then(|(name, below)| Some(variable(name)?.join(below)));
         add(agent, moved.unwrap_or_else(|| home.join(below)));
     }
-    for path in crush_projects(&home.join(CRUSH_PROJECTS)) {
+    for path in find_crush_databases(&home.join(CRUSH_PROJECTS)) {
         add("Crush", path);
     }
     found
 }
 
-/// Returns the databases of Crush's projects. Empty if the list of projects does not exist.
-fn crush_projects(list: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the databases of Crush's projects. The result is empty if the list of projects does not exist.
+fn find_crush_databases(list: &Path) -> Vec<PathBuf> {
     let text = std::fs::read(list).unwrap_or_default();
     let list: Value = serde_json::from_slice(&text).unwrap_or_default();
     let projects = list.get("projects").and_then(Value::as_array);
@@ -83,7 +83,7 @@ mod tests {
         let list_at = home.path().join(CRUSH_PROJECTS);
         std::fs::write(list_at, list.to_string()).unwrap();
         let told = |variable: &dyn Fn(&str) -> Option<PathBuf>| -> Vec<(&str, PathBuf)> {
-            let stores = agent_stores(home.path(), variable).into_iter();
+            let stores = find_stores(home.path(), variable).into_iter();
             stores.map(|s| (s.agent, s.path)).collect()
         };
         let at = |below: &str| home.path().join(below);

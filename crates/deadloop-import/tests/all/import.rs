@@ -59,7 +59,7 @@ fn import_with(paths: &[PathBuf], options: ImportOptions) -> Imported {
             .collect(),
         warned: import.warning_count(),
         passed: import
-            .passed_over()
+            .skipped_kinds()
             .map(|(kind, files, _)| format!("{kind} {files}"))
             .collect(),
         entries,

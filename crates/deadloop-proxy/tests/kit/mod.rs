@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use deadloop_corpus::ThinkRules;
 use deadloop_detect::{Guards, RECOMMENDED, Settings};
-use deadloop_proxy::{Proxy, ProxyOptions, Stopper};
+use deadloop_proxy::{Proxy, ProxyOptions, StopHandle};
 
 /// Starts a server whose handling of requests is given by the test.
 pub(crate) fn server(
@@ -92,7 +92,7 @@ pub(crate) fn chunks(reader: &mut impl BufRead) -> (Vec<u8>, bool) {
 pub(crate) struct Running {
     pub(crate) at: SocketAddr,
     pub(crate) metrics: SocketAddr,
-    pub(crate) stopper: Stopper,
+    pub(crate) stopper: StopHandle,
     pub(crate) thread: JoinHandle<usize>,
 }
 
@@ -149,13 +149,13 @@ pub(crate) fn guarded(
         guards: Guards::new(&settings).unwrap(),
         think: ThinkRules::default(),
         max_connections: most,
-        hook: Box::new(|_| ()),
+        on_event: Box::new(|_| ()),
     };
     let mut proxy = Proxy::bind("127.0.0.1:0", options).unwrap();
     Running {
-        metrics: proxy.metrics_at("127.0.0.1:0").unwrap(),
+        metrics: proxy.serve_metrics_at("127.0.0.1:0").unwrap(),
         at: proxy.address().unwrap(),
-        stopper: proxy.stopper().unwrap(),
+        stopper: proxy.stop_handle().unwrap(),
         thread: thread::spawn(move || proxy.run(grace)),
     }
 }

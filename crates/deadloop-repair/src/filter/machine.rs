@@ -4,7 +4,7 @@
 
 use crate::marks::{equal_chars, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, usize_of};
+use crate::registry::{TextRepair, get_usize};
 use deadloop_detect::harness::Params;
 
 deadloop_detect::words! {
@@ -64,8 +64,8 @@ impl FilterMachine {
         let mut machine = Self {
             anchor: PhraseAnchor::named(params.text("anchor")).unwrap_or(PhraseAnchor::Start),
             ignore_case: params.text("case") == "ignore",
-            max_chars: usize_of(params, "max_chars"),
-            max_waiting_chars: usize_of(params, "hold"),
+            max_chars: get_usize(params, "max_chars"),
+            max_waiting_chars: get_usize(params, "hold"),
             decision: FilterDecision::Undecided,
             text: String::new(),
             chars: 0,
@@ -157,7 +157,7 @@ impl FilterMachine {
             self.chars = 0;
         } else if too_long || another || self.chars > self.max_waiting_chars {
             self.decision = FilterDecision::Keep;
-            out.text(&std::mem::take(&mut self.text));
+            out.push_text(&std::mem::take(&mut self.text));
             self.chars = 0;
         }
     }
@@ -168,7 +168,7 @@ impl TextRepair for FilterMachine {
         self.work += 1;
         match self.decision {
             FilterDecision::Remove => return,
-            FilterDecision::Keep => return out.text(c.encode_utf8(&mut [0; 4])),
+            FilterDecision::Keep => return out.push_text(c.encode_utf8(&mut [0; 4])),
             FilterDecision::Undecided => {}
         }
         self.text.push(c);
@@ -192,12 +192,12 @@ impl TextRepair for FilterMachine {
             PhraseAnchor::Start | PhraseAnchor::Any => self.found.is_some(),
         };
         if !found {
-            out.text(&std::mem::take(&mut self.text));
+            out.push_text(&std::mem::take(&mut self.text));
             self.chars = 0;
         }
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         self.chars
     }
 

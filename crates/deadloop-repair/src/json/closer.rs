@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::MOST_DEEP;
+use super::MAX_NESTED_LEVELS;
 
 /// An open object or list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl Closer {
     }
 
     /// Returns the number of waiting chars.
-    pub(super) fn backlog(&self) -> usize {
+    pub(super) fn held_len(&self) -> usize {
         self.chars
     }
 
@@ -247,7 +247,7 @@ impl Closer {
     }
 
     fn open_bracket(&mut self, bracket: OpenBracket, out: &mut impl FnMut(&str)) {
-        if self.brackets.len() == MOST_DEEP {
+        if self.brackets.len() == MAX_NESTED_LEVELS {
             self.slot = JsonSlot::Deep;
             return self.emit_char(bracket.opening_char(), out);
         }

@@ -71,7 +71,7 @@ impl Cutter {
     }
 
     /// Returns the number of chars held back because they may begin a marker.
-    pub(super) fn backlog(&self) -> usize {
+    pub(super) fn held_len(&self) -> usize {
         self.held.len()
     }
 

@@ -5,7 +5,7 @@
 use serde::de::IgnoredAny;
 
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, texts_of, usize_of};
+use crate::registry::{TextRepair, get_texts, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::clean::clean;
@@ -42,8 +42,8 @@ pub(super) struct JsonMachine {
 
 impl JsonMachine {
     pub(super) fn new(params: &Params) -> Self {
-        let hold = usize_of(params, "hold");
-        let control = texts_of(params, "control");
+        let hold = get_usize(params, "hold");
+        let control = get_texts(params, "control");
         Self {
             mode: JsonMode::named(params.text("mode")).unwrap_or(JsonMode::Tolerant),
             cutter: Cutter::new(&control, params.text("inside") != "keep"),
@@ -117,9 +117,9 @@ impl TextRepair for JsonMachine {
         match self.mode {
             JsonMode::Control => self
                 .cutter
-                .push_char(c, work, &mut |c| out.text(c.encode_utf8(&mut [0; 4]))),
+                .push_char(c, work, &mut |c| out.push_text(c.encode_utf8(&mut [0; 4]))),
             JsonMode::Close => {
-                let mut emit = |part: &str| out.text(part);
+                let mut emit = |part: &str| out.push_text(part);
                 self.cutter
                     .push_char(c, work, &mut |c| closer.push_char(c, &mut emit));
             }
@@ -135,7 +135,7 @@ impl TextRepair for JsonMachine {
     }
 
     fn finish(&mut self, out: &mut MeaningParts) {
-        let mut emit = |part: &str| out.text(part);
+        let mut emit = |part: &str| out.push_text(part);
         match self.mode {
             JsonMode::Control => self
                 .cutter
@@ -147,15 +147,15 @@ impl TextRepair for JsonMachine {
             }
             JsonMode::Strict | JsonMode::Tolerant => {
                 if let Some(json) = self.take_json() {
-                    out.text(&json);
+                    out.push_text(&json);
                 }
             }
         }
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         match self.mode {
-            JsonMode::Control | JsonMode::Close => self.cutter.backlog() + self.closer.backlog(),
+            JsonMode::Control | JsonMode::Close => self.cutter.held_len() + self.closer.held_len(),
             JsonMode::Strict | JsonMode::Tolerant => self.chars,
         }
     }

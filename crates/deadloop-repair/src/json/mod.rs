@@ -17,7 +17,7 @@
 use deadloop_detect::harness::{Param, Params, Refusal};
 
 use super::marks::MarkList;
-use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, get_texts, repairer};
 
 mod clean;
 mod closer;
@@ -26,7 +26,7 @@ mod machine;
 mod tolerant;
 
 /// The maximum nesting of lists and objects that is repaired. Deeper text passes unchanged or is rejected.
-pub const MOST_DEEP: usize = 120;
+pub const MAX_NESTED_LEVELS: usize = 120;
 
 repairer! {
     "json", version 2,
@@ -62,7 +62,7 @@ static PARAMS: &[Param] = &[
 
 /// Rejects ambiguous markers, and parameters that the mode does not support.
 fn check(params: &Params) -> Result<(), Refusal> {
-    if let Some(reason) = MarkList::conflict(&texts_of(params, "control"), false) {
+    if let Some(reason) = MarkList::conflict(&get_texts(params, "control"), false) {
         return Refusal::err("control", reason);
     }
     let waits = matches!(params.text("mode"), "strict" | "tolerant");

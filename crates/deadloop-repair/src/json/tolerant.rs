@@ -20,7 +20,7 @@ pub(super) fn parse_to_json(text: &str) -> Option<String> {
     Some(json)
 }
 
-/// Writes a value as JSON. The recursion is bounded, because the input has at most [`MOST_DEEP`](super::MOST_DEEP)
+/// Writes a value as JSON. The recursion is bounded, because the input has at most [`MAX_NESTED_LEVELS`](super::MAX_NESTED_LEVELS)
 /// levels, and the parser accepts at most 512.
 fn write_value(value: &Value, json: &mut String) {
     match value {

@@ -12,7 +12,7 @@ use deadloop_detect::harness::{NearestName, Param, Params, Spec};
 
 use super::meaning::MeaningParts;
 use super::registry::{
-    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, repairer, texts_of, usize_of,
+    RepairTarget, Repairer, RepairerFactory, StreamKind, TextRepair, get_texts, get_usize, repairer,
 };
 
 repairer! {
@@ -49,7 +49,7 @@ impl NameMachine {
     fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
         Self {
-            known: NearestName::new(texts_of(params, "known"), fold, usize_of(params, "edits")),
+            known: NearestName::new(get_texts(params, "known"), fold, get_usize(params, "edits")),
             cuts_at_mark: params.text("cut") == "mark",
             name: String::new(),
             chars: 0,
@@ -69,7 +69,7 @@ impl TextRepair for NameMachine {
         self.name.push(c);
         self.chars += 1;
         if self.chars > MAX_NAME_CHARS {
-            out.text(&std::mem::take(&mut self.name));
+            out.push_text(&std::mem::take(&mut self.name));
         }
     }
 
@@ -83,10 +83,10 @@ impl TextRepair for NameMachine {
         }
         let known = self.known.find(name, &mut self.work);
         let known = known.and_then(|(at, _)| self.known.known().get(at));
-        out.text(known.map_or(name, String::as_str));
+        out.push_text(known.map_or(name, String::as_str));
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         self.name.chars().count()
     }
 

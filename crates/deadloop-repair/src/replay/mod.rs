@@ -16,7 +16,7 @@ use deadloop_detect::harness::{Param, Params, Spec};
 
 use super::meaning::Delivery;
 use super::registry::{
-    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, usize_of,
+    EventRepair, RepairTarget, Repairer, RepairerFactory, StreamKind, get_usize, repairer,
 };
 
 repairer! {
@@ -75,8 +75,8 @@ impl EventMachine {
                 "position" => EventIdentity::Position,
                 _ => EventIdentity::Id,
             },
-            window: usize_of(params, "window"),
-            wait: usize_of(params, "wait"),
+            window: get_usize(params, "window"),
+            wait: get_usize(params, "wait"),
             always_emits_done: params.text("done") == "always",
             known_keys: HashSet::new(),
             keys_by_age: VecDeque::new(),
@@ -167,7 +167,7 @@ impl EventRepair for EventMachine {
         }
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         self.keys_by_age.len() + self.waiting.len() + usize::from(self.done.is_some())
     }
 }

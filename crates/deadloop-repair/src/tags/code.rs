@@ -82,7 +82,7 @@ impl CodeScanner {
     }
 
     /// Returns the number of chars held back because they may become a span.
-    pub(super) fn backlog(&self) -> usize {
+    pub(super) fn held_len(&self) -> usize {
         if self.held.is_empty() { 0 } else { self.chars }
     }
 

@@ -75,7 +75,7 @@ impl Lexer {
     }
 
     /// Returns the number of chars held back because they may become a tag.
-    pub(super) fn backlog(&self) -> usize {
+    pub(super) fn held_len(&self) -> usize {
         self.chars
     }
 

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::meaning::{Action, MeaningParts};
-use crate::registry::{TextRepair, usize_of};
+use crate::registry::{TextRepair, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::code::{CodePiece, CodeScanner};
@@ -97,7 +97,7 @@ impl TagMachine {
             stray: StrayRule::named(params.text("stray")).unwrap_or(StrayRule::Keep),
             needs: ActionRequirements::new(params),
             emits_later: params.text("settle") == "later",
-            max_open: usize_of(params, "max_open"),
+            max_open: get_usize(params, "max_open"),
             code: (params.text("code") == "text").then(CodeScanner::default),
             lexer: Lexer::default(),
             parts: Vec::new(),
@@ -154,7 +154,7 @@ impl TagMachine {
 
     fn push_text(&mut self, text: &str, out: &mut MeaningParts) {
         if self.parts.is_empty() {
-            return out.text(text);
+            return out.push_text(text);
         }
         match self.parts.last_mut() {
             Some(PendingPart::Text(last)) => last.push_str(text),
@@ -180,14 +180,14 @@ impl TagMachine {
             self.emit_pending(out);
         }
         if self.stray == StrayRule::Keep {
-            out.text(&tag.written);
+            out.push_text(&tag.written);
         }
     }
 
     /// Emits the waiting action.
     fn emit_pending(&mut self, out: &mut MeaningParts) {
         if let Some(waiting) = self.pending.take() {
-            out.action(waiting.action);
+            out.push_action(waiting.action);
         }
     }
 
@@ -255,7 +255,7 @@ impl TagMachine {
             self.work += 1;
             let end = match part {
                 PendingPart::Text(text) => {
-                    out.text(text);
+                    out.push_text(text);
                     None
                 }
                 PendingPart::Open(tag, end) => {
@@ -328,7 +328,7 @@ impl TagMachine {
                 action,
             });
         } else {
-            out.action(action)
+            out.push_action(action)
         }
     }
 }
@@ -362,10 +362,10 @@ impl TextRepair for TagMachine {
         self.emit_pending(out);
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         let waits = self.pending.as_ref().map_or(0, |waiting| waiting.chars);
-        let code = self.code.as_ref().map_or(0, CodeScanner::backlog);
-        self.chars + waits + code + self.lexer.backlog()
+        let code = self.code.as_ref().map_or(0, CodeScanner::held_len);
+        self.chars + waits + code + self.lexer.held_len()
     }
 
     fn work(&self) -> u64 {

@@ -17,7 +17,7 @@
 use deadloop_detect::Value;
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, get_texts, repairer};
 
 mod code;
 mod fields;
@@ -73,7 +73,7 @@ static PARAMS: &[Param] = &[
 
 /// Rejects names that no tag can have, and `aliases` and `need` for unknown names.
 fn check(params: &Params) -> Result<(), Refusal> {
-    let (tags, fields) = (texts_of(params, "tags"), texts_of(params, "fields"));
+    let (tags, fields) = (get_texts(params, "tags"), get_texts(params, "fields"));
     let mut names: Vec<&str> = tags.iter().chain(&fields).map(String::as_str).collect();
     names.sort_unstable();
     if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {

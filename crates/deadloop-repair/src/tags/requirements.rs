@@ -1,7 +1,7 @@
 //! [`ActionRequirements`]: checks required fields and forbidden control text of actions.
 
 use crate::meaning::Action;
-use crate::registry::texts_of;
+use crate::registry::get_texts;
 use deadloop_detect::Value;
 use deadloop_detect::harness::Params;
 
@@ -23,7 +23,7 @@ impl ActionRequirements {
     pub(super) fn new(params: &Params) -> Self {
         Self {
             fields: required_fields(params),
-            control: texts_of(params, "control"),
+            control: get_texts(params, "control"),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::registry::{texts_of, usize_of};
+use crate::registry::{get_texts, get_usize};
 use deadloop_detect::Value;
 use deadloop_detect::harness::{NearestName, Params};
 
@@ -57,7 +57,7 @@ pub(super) struct KnownTags {
 
 impl KnownTags {
     pub(super) fn new(params: &Params) -> Self {
-        let (tags, fields) = (texts_of(params, "tags"), texts_of(params, "fields"));
+        let (tags, fields) = (get_texts(params, "tags"), get_texts(params, "fields"));
         let (actions, inner) = (tags.len(), fields.len());
         let mut known = [tags, fields].concat();
         let mut aliases = Vec::new();
@@ -75,7 +75,7 @@ impl KnownTags {
         let fold = params.text("case") == "ignore";
         let attributes = AttributeRule::named(params.text("attributes"));
         Self {
-            nearest: NearestName::new(known, fold, usize_of(params, "edits")),
+            nearest: NearestName::new(known, fold, get_usize(params, "edits")),
             actions,
             fields: inner,
             aliases,

@@ -4,7 +4,7 @@
 
 use crate::marks::{MarkMatch, is_whitespace};
 use crate::meaning::MeaningParts;
-use crate::registry::{TextRepair, texts_of, usize_of};
+use crate::registry::{TextRepair, get_texts, get_usize};
 use deadloop_detect::harness::Params;
 
 use super::kinds::{MarkKind, MarkKinds};
@@ -81,7 +81,7 @@ pub(super) struct ThinkMachine {
 impl ThinkMachine {
     pub(super) fn new(params: &Params) -> Self {
         let fold = params.text("case") == "ignore";
-        let kinds = MarkKinds::new(&texts_of(params, "tags"), &texts_of(params, "tool"), fold);
+        let kinds = MarkKinds::new(&get_texts(params, "tags"), &get_texts(params, "tool"), fold);
         let open = params.text("start") == "open";
         let keep_unclosed = params.text("unclosed") == "text";
         Self {
@@ -92,7 +92,7 @@ impl ThinkMachine {
             keep_unclosed,
             trim_after: params.text("trim") != "none",
             trim_around: params.text("trim") == "both",
-            hold: usize_of(params, "hold"),
+            hold: get_usize(params, "hold"),
             side: if open {
                 CharSide::Block(None)
             } else {
@@ -173,7 +173,7 @@ impl ThinkMachine {
         if self.trim_around {
             block = block.trim_matches(is_whitespace);
         }
-        out.reasoning(block);
+        out.push_reasoning(block);
         self.reset_waiting();
         self.side = CharSide::Answer;
         self.leading = LeadingText::Nothing;
@@ -183,7 +183,7 @@ impl ThinkMachine {
 
     /// Emits the waiting text as part of the answer.
     fn emit_waiting(&mut self, out: &mut MeaningParts) {
-        out.text(&std::mem::take(&mut self.waiting));
+        out.push_text(&std::mem::take(&mut self.waiting));
         self.reset_waiting();
     }
 
@@ -215,16 +215,16 @@ impl ThinkMachine {
         let mut text = [0; 4];
         let text = c.encode_utf8(&mut text);
         match self.side {
-            CharSide::Answer => out.text(text),
+            CharSide::Answer => out.push_text(text),
             CharSide::Block(_) if blank && self.trim_around && self.trailing_chars < self.hold => {
                 self.trailing.push(c);
                 self.trailing_chars += 1;
             }
             CharSide::Block(_) => {
-                out.reasoning(&self.trailing);
+                out.push_reasoning(&self.trailing);
                 self.trailing.clear();
                 self.trailing_chars = 0;
-                out.reasoning(text);
+                out.push_reasoning(text);
             }
         }
     }
@@ -277,7 +277,7 @@ impl TextRepair for ThinkMachine {
         self.give_up(out);
     }
 
-    fn backlog(&self) -> usize {
+    fn held_len(&self) -> usize {
         self.held.len() + self.waiting_chars + self.trailing_chars
     }
 

@@ -12,7 +12,7 @@
 
 use deadloop_detect::harness::{Param, Params, Refusal};
 
-use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, repairer, texts_of};
+use super::registry::{RepairTarget, Repairer, RepairerFactory, StreamKind, get_texts, repairer};
 
 mod kinds;
 mod machine;
@@ -52,7 +52,7 @@ static PARAMS: &[Param] = &[
 fn check(params: &Params) -> Result<(), Refusal> {
     let fold = params.text("case") == "ignore";
     let refuse = |param, reason| Err(Refusal { param, reason });
-    let (tags, tool) = (texts_of(params, "tags"), texts_of(params, "tool"));
+    let (tags, tool) = (get_texts(params, "tags"), get_texts(params, "tool"));
     if let Err(reason) = kinds::MarkKinds::new(&tags, &tool, fold) {
         return refuse("tags", reason);
     }

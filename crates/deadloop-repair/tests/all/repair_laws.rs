@@ -6,7 +6,7 @@ use crate::repairing;
 
 use deadloop_detect::Value;
 use deadloop_detect::harness::{ParamRole, Params};
-use deadloop_repair::json::MOST_DEEP;
+use deadloop_repair::json::MAX_NESTED_LEVELS;
 use deadloop_repair::meaning::{Delivery, MeaningParts};
 use deadloop_repair::registry::{REPAIRERS, Repairer, RepairerFactory};
 use proptest::prelude::*;
@@ -236,7 +236,7 @@ fn event(place: usize) -> Delivery {
 }
 
 fn delivered(repairer: &Repairer, params: &Params, events: &[Delivery]) -> Vec<Delivery> {
-    let mut machine = repairer.events(params).unwrap();
+    let mut machine = repairer.event_repairer(params).unwrap();
     let mut given = Vec::new();
     for event in events {
         machine.push(event.clone(), &mut given);
@@ -274,7 +274,7 @@ fn work_is_linear() {
             for unit in adversaries() {
                 let work = |chars: usize| {
                     let text: String = unit.chars().cycle().take(chars).collect();
-                    let mut machine = repairer.text(&params).unwrap();
+                    let mut machine = repairer.text_repairer(&params).unwrap();
                     let mut pieces = MeaningParts::default();
                     machine.push(&text, &mut pieces);
                     machine.finish(&mut pieces);
@@ -305,11 +305,11 @@ fn what_waits_is_bounded() {
             }
             for unit in adversaries() {
                 let text: String = unit.chars().cycle().take(8_000).collect();
-                let (mut machine, mut pieces) =
-                    (repairer.text(&params).unwrap(), MeaningParts::default());
+                let mut machine = repairer.text_repairer(&params).unwrap();
+                let mut pieces = MeaningParts::default();
                 let held = text.chars().map(|c| {
                     machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
-                    machine.backlog()
+                    machine.held_len()
                 });
                 let most = held.max().unwrap();
                 // Beside what the parameter allows: a tag, a mark, a name, blanks behind a block.
@@ -330,12 +330,12 @@ fn deep_json_is_no_danger() {
         let mut params = repairer.defaults();
         params.set("mode", Value::Text(mode.into()));
         params.set("partial", Value::Text("drop".into()));
-        for deep in [MOST_DEEP, MOST_DEEP + 1, 100_000] {
+        for deep in [MAX_NESTED_LEVELS, MAX_NESTED_LEVELS + 1, 100_000] {
             let json = repairer.mend(&params, &unit.repeat(deep)).unwrap().text;
             let parses = serde_json::from_str::<serde_json::Value>(&json).is_ok();
             assert_eq!(
                 parses,
-                deep == MOST_DEEP,
+                deep == MAX_NESTED_LEVELS,
                 "{unit} {mode} {deep}: {json:.40}"
             );
         }

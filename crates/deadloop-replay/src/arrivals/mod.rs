@@ -198,7 +198,7 @@ impl EventTokens {
 }
 
 /// Returns the channel and text of an event. `None` if it is no text.
-pub fn text_of(event: &RecordedEvent) -> Option<(Channel, &str)> {
+pub fn event_text(event: &RecordedEvent) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),
         Body::Answer(text) => Some((Channel::Answer, text)),

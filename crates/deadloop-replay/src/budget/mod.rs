@@ -10,7 +10,7 @@
 //! | files with several values for a parameter | [`BudgetGrid`] |
 //! | the lengths of a run's events | [`Lengths`] |
 //! | token counts of a run's events | [`RunSizes`] |
-//! | one run under one setting | [`play()`], [`SimulatedRun`], [`trace`] |
+//! | one run under one setting | [`simulate_run()`], [`SimulatedRun`], [`trace_run`] |
 //! | many settings over many runs | [`sweep()`], [`MeasuredRuns`], [`BudgetStage`], [`BudgetTally`] |
 //! | the iteration limit that asks the user | [`Limit`], [`LimitEffect`] |
 //!
@@ -34,7 +34,7 @@ pub use limit::{Limit, LimitEffect};
 pub use params::{Budget, Policy, SPEC, TokenCounter};
 pub use presets::{BudgetPreset, presets};
 pub use remarks::Remark;
-pub use simulation::{BudgetStep, SimulatedRun, play, trace};
+pub use simulation::{BudgetStep, SimulatedRun, simulate_run, trace_run};
 pub use sizes::RunSizes;
 pub use sweep::{BudgetStage, MeasuredRuns, StageTallies, sweep};
 pub use tally::{BudgetTally, TokenSums};

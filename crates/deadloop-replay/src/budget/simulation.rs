@@ -1,6 +1,6 @@
-//! [`play`]: simulates a run under a setting.
+//! [`simulate_run`]: simulates a run under a setting.
 //!
-//! [`trace`] also returns each turn, for a plot.
+//! [`trace_run`] also returns each turn, for a plot.
 //!
 //! Between two actions of the policy, the context only grows at its end. So its number of tokens is that of all events
 //! plus a constant ([`PromptContents::shift`]). Bisection finds the next turn above a limit, and the tokens sent before
@@ -207,12 +207,12 @@ impl<'a> PromptContents<'a> {
 }
 
 /// Simulates a run under a setting.
-pub fn play(sizes: &RunSizes, budget: &Budget) -> SimulatedRun {
+pub fn simulate_run(sizes: &RunSizes, budget: &Budget) -> SimulatedRun {
     simulate(sizes, budget, &mut |_| {})
 }
 
 /// Simulates a run and also returns each turn.
-pub fn trace(sizes: &RunSizes, budget: &Budget) -> (SimulatedRun, Vec<BudgetStep>) {
+pub fn trace_run(sizes: &RunSizes, budget: &Budget) -> (SimulatedRun, Vec<BudgetStep>) {
     let mut done = Vec::new();
     let played = simulate(sizes, budget, &mut |step| done.push(step));
     let mut shift = budget.tools as i64;

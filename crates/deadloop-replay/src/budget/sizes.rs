@@ -1,4 +1,4 @@
-//! [`RunSizes`]: running sums of the tokens of a run's events, for [`play`](super::play()).
+//! [`RunSizes`]: running sums of the tokens of a run's events, for [`simulate_run`](super::simulate_run).
 
 use super::lengths::{Lengths, Prompt, PromptItem};
 use super::params::TokenCounter;

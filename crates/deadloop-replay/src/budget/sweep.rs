@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::lengths::Lengths;
 use super::params::{Budget, Policy, TokenCounter};
-use super::simulation::{SimulatedRun, longest_quiet_prompt, play};
+use super::simulation::{SimulatedRun, longest_quiet_prompt, simulate_run};
 use super::sizes::RunSizes;
 use super::tally::BudgetTally;
 use crate::corpus_pass::{Interruption, PassResult};
@@ -100,17 +100,17 @@ impl MeasuredRuns {
     }
 
     /// Simulates each run under a setting.
-    pub fn simulate_runs(&self, budget: &Budget) -> Vec<SimulatedRun> {
+    pub fn simulate_all(&self, budget: &Budget) -> Vec<SimulatedRun> {
         let view = self.index_of(budget);
         self.runs
             .par_iter()
-            .map(|run| play(&run[view], budget))
+            .map(|run| simulate_run(&run[view], budget))
             .collect()
     }
 
     /// Simulates each run without a guard in an endless window, with the tool definitions of a setting.
-    pub fn free(&self, budget: &Budget) -> Vec<SimulatedRun> {
-        self.simulate_runs(&Budget {
+    pub fn simulate_unguarded(&self, budget: &Budget) -> Vec<SimulatedRun> {
+        self.simulate_all(&Budget {
             policy: Policy::Never,
             window: u64::MAX >> 12,
             reserve: 0.0,
@@ -165,7 +165,7 @@ impl StageSimulation<'_> {
             let loud = ranked.peaks.partition_point(|peak| *peak > quiet);
             let mut tally = ranked.quiet_tallies[loud];
             for run in &ranked.runs[..loud] {
-                let played = play(&self.field.runs[*run][view], budget);
+                let played = simulate_run(&self.field.runs[*run][view], budget);
                 tally.add(&played, &self.free[*run]);
             }
             tally
@@ -186,7 +186,7 @@ pub fn sweep(
     count: usize,
     cancel: &AtomicBool,
 ) -> PassResult<StageTallies> {
-    let free = field.free(&stage.never);
+    let free = field.simulate_unguarded(&stage.never);
     let view = field.index_of(&stage.never);
     let peak = |run: usize| field.runs[run][view].peak(stage.never.tools);
     let of = |source: usize| {

@@ -11,9 +11,9 @@ use deadloop_detect::harness::Program;
 use serde_json::Value as Json;
 
 use super::process::{Halt, Process};
-use super::protocol::Ready;
+use super::protocol::ProgramInfo;
 use super::script::Script;
-use super::{StartError, lock, start_program};
+use super::{StartError, launch, lock};
 
 /// The answer of a repairing program.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +25,7 @@ pub struct MenderAnswer {
 /// A repairing program, with one process per thread that uses it. Dropping the value kills the processes.
 pub struct Mender {
     program: Program,
-    name: Ready,
+    name: ProgramInfo,
     idle: Mutex<Vec<Process>>,
 }
 
@@ -36,7 +36,7 @@ impl Mender {
     /// Returns an error if the program cannot be started or refuses its parameters, or if `cancel` was raised.
     pub fn start(program: Program, cancel: &AtomicBool) -> Result<Self, StartError> {
         let stop = || cancel.load(Ordering::Relaxed);
-        let started = start_program(&program, &stop);
+        let started = launch(&program, &stop);
         let (process, name) = started.map_err(|halt| StartError::new(&program, halt))?;
         Ok(Self {
             program,
@@ -46,7 +46,7 @@ impl Mender {
     }
 
     /// Returns the program, and the name and version that it reported.
-    pub fn ready(&self) -> (&Program, &Ready) {
+    pub fn info(&self) -> (&Program, &ProgramInfo) {
         (&self.program, &self.name)
     }
 
@@ -65,11 +65,7 @@ impl Mender {
         let idle = lock(&self.idle).pop();
         let mut process = match idle {
             Some(process) => process,
-            None => {
-                start_program(&self.program, &stop)
-                    .map_err(describe_halt)?
-                    .0
-            }
+            None => launch(&self.program, &stop).map_err(describe_halt)?.0,
         };
         let patience = Duration::from_millis(self.program.timeout_ms);
         let answer = process.ask(script.blocks.clone(), patience, &stop);

@@ -34,7 +34,7 @@ mod script;
 
 pub use mender::{Mender, MenderAnswer};
 use process::{Halt, Process};
-pub use protocol::Ready;
+pub use protocol::ProgramInfo;
 use protocol::{ProgramMessage, ProgramReply, write_line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
@@ -62,7 +62,7 @@ pub struct Programs {
 /// The processes of one program, as many as threads need.
 struct ProcessPool {
     source: PlanProgram,
-    ready: Ready,
+    ready: ProgramInfo,
     idle: Mutex<Vec<Process>>,
     errors: Mutex<ProgramErrors>,
 }
@@ -112,7 +112,7 @@ impl Programs {
         let programs = Self::default();
         let stop = || cancel.load(Ordering::Relaxed);
         let start = |source: &PlanProgram| {
-            let started = start_program(&source.program, &stop);
+            let started = launch(&source.program, &stop);
             let (process, ready) =
                 started.map_err(|halt| StartError::new(&source.program, halt))?;
             let pool = ProcessPool {
@@ -124,7 +124,7 @@ impl Programs {
             programs.keep_idle(&pool, process);
             Ok(pool)
         };
-        let started: Vec<_> = plan.readings().programs().par_iter().map(start).collect();
+        let started: Vec<_> = plan.sources().programs().par_iter().map(start).collect();
         Ok(Self {
             pools: started.into_iter().collect::<Result<_, _>>()?,
             ..programs
@@ -132,7 +132,7 @@ impl Programs {
     }
 
     /// Returns each program with its reported name and version, in the plan's order.
-    pub fn ready(&self) -> impl Iterator<Item = (&Program, &Ready)> {
+    pub fn list(&self) -> impl Iterator<Item = (&Program, &ProgramInfo)> {
         self.pools.iter().map(|p| (&p.source.program, &p.ready))
     }
 
@@ -229,7 +229,7 @@ impl Programs {
                 answer => return answer,
             }
         }
-        let (process, _) = start_program(&pool.source.program, stop)?;
+        let (process, _) = launch(&pool.source.program, stop)?;
         self.query_process(pool, process, script, stop)
     }
 
@@ -277,7 +277,7 @@ impl Programs {
 }
 
 /// Starts a program and waits until it is ready.
-fn start_program(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, Ready), Halt> {
+fn launch(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, ProgramInfo), Halt> {
     let mut hello = Vec::new();
     write_line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;

@@ -8,7 +8,7 @@ use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_detect::{Channel, ChannelLengths, Chars, Kind, Unit};
 
 use super::protocol::{ProgramMessage, RawAlarm, write_line};
-use crate::arrivals::text_of;
+use crate::arrivals::event_text;
 
 /// The size at which a block of lines is sent, in bytes. After a verdict, at most one more block is sent.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -35,7 +35,7 @@ impl EventRange {
     /// Returns the range of the next event, and adds it to the counts `seen`. `others` is the number of earlier events
     /// that are not text.
     fn from_event(event: &RecordedEvent, seen: &mut ChannelLengths, others: usize) -> Option<Self> {
-        let (channel, count) = match (text_of(event), &event.body) {
+        let (channel, count) = match (event_text(event), &event.body) {
             (Some((channel, text)), _) => (channel, Chars::count(text).0),
             (None, Body::ToolCall { .. }) => (Channel::Tools, 1),
             (None, Body::ToolResult { .. }) => (Channel::Tools, 0),
@@ -89,7 +89,7 @@ impl Script {
         let mut others = 0;
         for event in events.iter() {
             let range = EventRange::from_event(event, &mut seen, others);
-            let text = text_of(event).map(|(channel, _)| channel);
+            let text = event_text(event).map(|(channel, _)| channel);
             others += usize::from(text.is_none());
             let other = channel.is_some_and(|wanted| text.is_some_and(|text| text != wanted));
             if other {
@@ -157,7 +157,7 @@ fn cut_text(events: &[RecordedEvent], size: NonZeroU64) -> Vec<RecordedEvent> {
     // Chars in the chunk that is being filled, and whether it is the last event.
     let (mut filled, mut open) = (0, false);
     for event in events {
-        let Some((channel, mut text)) = text_of(event) else {
+        let Some((channel, mut text)) = event_text(event) else {
             cut.push(event.clone());
             open = false;
             continue;

@@ -28,7 +28,7 @@ pub(crate) fn mend_with_delay(
     params: &Params,
     text: &str,
 ) -> Option<(Meaning, Delay)> {
-    let mut machine = repairer.text(params)?;
+    let mut machine = repairer.text_repairer(params)?;
     let (mut pieces, mut delay) = (MeaningParts::default(), Delay::default());
     let (mut read, mut given) = (0, 0);
     let mut known = pieces.extent();
@@ -49,7 +49,7 @@ pub(crate) fn mend_with_delay(
         machine.push(c.encode_utf8(&mut [0; 4]), &mut pieces);
         read += 1;
         record_output(&pieces, read);
-        most_held = most_held.max(machine.backlog() as u64);
+        most_held = most_held.max(machine.held_len() as u64);
     }
     machine.finish(&mut pieces);
     record_output(&pieces, read);

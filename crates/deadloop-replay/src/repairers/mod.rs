@@ -30,7 +30,7 @@ mod delay;
 mod variant_run;
 
 pub use delay::Delay;
-pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, question, written};
+pub use variant_run::{ArrivedStream, OutputContent, VariantOutput, args_text, without_metadata};
 
 /// The default grid.
 pub const DEFAULT_GRID: &str = include_str!("grid.toml");
@@ -45,7 +45,7 @@ pub struct Variant {
     /// Whether the variant is always listed with the chosen one, as presets, programs and no repair are.
     pub shown: bool,
     /// The method of repair.
-    pub made: RepairMethod,
+    pub method: RepairMethod,
 }
 
 /// The methods of repair.
@@ -54,7 +54,7 @@ pub enum RepairMethod {
     /// No repair. Holds the repairer that reads this kind of stream.
     Nothing(&'static Repairer),
     /// A built-in repairer, with its parameters.
-    Of(&'static Repairer, Params),
+    Builtin(&'static Repairer, Params),
     /// A program, with the kind of streams that it reads.
     Program(Program, StreamKind),
 }
@@ -63,38 +63,38 @@ impl Variant {
     /// Returns the name of the repairer with which the variant is compared. For a program, it is that for the same kind
     /// of streams.
     pub fn repairer(&self) -> &str {
-        match &self.made {
-            RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.name,
+        match &self.method {
+            RepairMethod::Nothing(repairer) | RepairMethod::Builtin(repairer, _) => repairer.name,
             RepairMethod::Program(_, stream) => repairer_for(*stream).map_or("command", |r| r.name),
         }
     }
 
     /// Returns the kind of streams that the variant reads.
     pub fn stream(&self) -> StreamKind {
-        match &self.made {
-            RepairMethod::Nothing(repairer) | RepairMethod::Of(repairer, _) => repairer.stream,
+        match &self.method {
+            RepairMethod::Nothing(repairer) | RepairMethod::Builtin(repairer, _) => repairer.stream,
             RepairMethod::Program(_, stream) => *stream,
         }
     }
 
     /// Returns the parameters that differ from the defaults, as in `a=1; b=2`. For a program, its command line.
     pub fn params(&self) -> String {
-        match &self.made {
+        match &self.method {
             RepairMethod::Nothing(_) => String::new(),
             RepairMethod::Program(program, _) => program.command.join(" "),
-            RepairMethod::Of(repairer, params) => changed_params(repairer, params),
+            RepairMethod::Builtin(repairer, params) => changed_params(repairer, params),
         }
     }
 
     /// Returns the TOML of a grid with only this variant. Empty for no repair.
     pub fn toml(&self) -> String {
-        match &self.made {
+        match &self.method {
             RepairMethod::Nothing(_) => String::new(),
             RepairMethod::Program(program, stream) => format!(
                 "[[repairer]]\nname = \"command\"\ncommand = {}\nstream = \"{stream}\"\n",
                 Value::List(program.command.iter().cloned().map(Value::Text).collect())
             ),
-            RepairMethod::Of(repairer, params) => {
+            RepairMethod::Builtin(repairer, params) => {
                 let name = repairer.name;
                 let head = format!("[[repairer]]\nname = \"{name}\"\n[repairer.params]\n");
                 head + &params_toml(repairer, params)
@@ -186,7 +186,7 @@ impl RepairGrid {
         let idle = idle.map(|repairer| Variant {
             name: format!("{}/none", repairer.name),
             shown: true,
-            made: RepairMethod::Nothing(repairer),
+            method: RepairMethod::Nothing(repairer),
         });
         let mut all: Vec<Variant> = idle.collect();
         let mut known = BTreeSet::new();
@@ -244,7 +244,7 @@ impl RepairerTable {
         let of = |end: &str, shown: bool, params: Params| Variant {
             name: format!("{name}/{end}"),
             shown,
-            made: RepairMethod::Of(repairer, params),
+            method: RepairMethod::Builtin(repairer, params),
         };
         let preset = |name: &str| repairer.preset(name).map_err(|e| self.error_here(text, e));
         let mut all = Vec::new();
@@ -340,7 +340,7 @@ impl RepairerTable {
         Ok(Variant {
             name: format!("command/{stem}"),
             shown: true,
-            made: RepairMethod::Program(
+            method: RepairMethod::Program(
                 Program {
                     command: self.command.clone(),
                     params: Value::Table(params),
@@ -382,10 +382,11 @@ mod tests {
     #[test]
     fn a_variant_is_read_again_from_its_table() {
         for variant in variants_of(DEFAULT_GRID) {
-            if let RepairMethod::Of(_, params) = &variant.made {
+            if let RepairMethod::Builtin(_, params) = &variant.method {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
-                let same = |v: &Variant| matches!(&v.made, RepairMethod::Of(_, p) if p == params);
+                let same =
+                    |v: &Variant| matches!(&v.method, RepairMethod::Builtin(_, p) if p == params);
                 assert!(again.iter().any(same), "{toml}");
             }
         }

@@ -66,20 +66,20 @@ impl Variant {
         ask: impl FnOnce() -> Result<MenderAnswer, String>,
     ) -> Option<Result<VariantOutput, String>> {
         let mut delay = None;
-        let out = match (&self.made, arrived) {
+        let out = match (&self.method, arrived) {
             (RepairMethod::Nothing(_), ArrivedStream::Text(text)) => {
                 OutputContent::Meaning(meaning_of_text(text.clone()))
             }
             (RepairMethod::Nothing(_), ArrivedStream::Events(events)) => {
                 OutputContent::Events(events.clone())
             }
-            (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) => {
+            (RepairMethod::Builtin(repairer, params), ArrivedStream::Text(text)) => {
                 let (meaning, measured) = mend_with_delay(repairer, params, text)?;
                 delay = Some(measured);
                 OutputContent::Meaning(meaning)
             }
-            (RepairMethod::Of(repairer, params), ArrivedStream::Events(events)) => {
-                let mut machine = repairer.events(params)?;
+            (RepairMethod::Builtin(repairer, params), ArrivedStream::Events(events)) => {
+                let mut machine = repairer.event_repairer(params)?;
                 let mut out = Vec::new();
                 events
                     .iter()
@@ -163,13 +163,13 @@ fn first_call(transcript: &Transcript) -> Option<(String, String)> {
         .find_map(|event| match &event.body {
             Body::ToolCall {
                 name, arguments, ..
-            } => Some((name.clone(), written(arguments))),
+            } => Some((name.clone(), args_text(arguments))),
             _ => None,
         })
 }
 
 /// Returns the text of arguments. Arguments that were not recorded as text are formatted as JSON.
-pub fn written(arguments: &Json) -> String {
+pub fn args_text(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),
         value => value.to_string(),
@@ -198,7 +198,7 @@ fn read_deliveries(transcript: &Transcript) -> Vec<Delivery> {
 }
 
 /// Returns the transcript to send to a program, without `meta`, so that the program cannot read the label.
-pub fn question(transcript: &Transcript) -> Transcript {
+pub fn without_metadata(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),
         ..transcript.clone()

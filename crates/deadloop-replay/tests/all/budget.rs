@@ -75,7 +75,7 @@ struct Piece {
     is_system: bool,
 }
 
-fn text_of(event: &RecordedEvent) -> String {
+fn event_text(event: &RecordedEvent) -> String {
     match &event.body {
         Body::Answer(text) | Body::Reasoning(text) | Body::User(text) => text.clone(),
         Body::ToolCall {
@@ -93,8 +93,8 @@ fn pieces(run: &Transcript, counter: TokenCounter) -> Vec<Piece> {
         let chars = match &event.body {
             Body::Turn | Body::Finish { .. } | Body::Handoff { .. } => 0,
             Body::System => event.rest["length"].as_u64().unwrap(),
-            Body::ToolCall { name, .. } => count(name) + count(&text_of(event)),
-            _ => count(&text_of(event)),
+            Body::ToolCall { name, .. } => count(name) + count(&event_text(event)),
+            _ => count(&event_text(event)),
         };
         Piece {
             who,
@@ -210,7 +210,7 @@ fn a_setting_makes_of_a_run_what_the_slow_twin_makes_of_it() {
         for _ in 0..40 {
             let budget = setting(&mut draw);
             let sizes = RunSizes::new(&lengths, budget.counter);
-            let fast = play(&sizes, &budget);
+            let fast = simulate_run(&sizes, &budget);
             assert_eq!(fast, slow(&run, &budget), "{budget:?}");
             acted[budget.policy as usize] += fast.summaries;
         }
@@ -229,7 +229,7 @@ fn definitions_of_tools_are_fresh_once() {
         window: 1000,
         ..Budget::default()
     };
-    let played = play(
+    let played = simulate_run(
         &RunSizes::new(&Lengths::from_transcript(run), budget.counter),
         &budget,
     );
@@ -245,7 +245,7 @@ fn a_trace_sends_what_was_counted() {
         let run = run(&mut draw);
         let budget = setting(&mut draw);
         let sizes = RunSizes::new(&Lengths::from_transcript(&run), budget.counter);
-        let (played, steps) = trace(&sizes, &budget);
+        let (played, steps) = trace_run(&sizes, &budget);
         let alive = steps.iter().filter(|step| !step.overflow);
         let read = |step: &deadloop_replay::budget::BudgetStep| match budget.policy {
             Policy::Summary if step.done => step.wanted,
@@ -302,7 +302,7 @@ fn a_live_context_sends_what_a_replay_says() {
                 continue;
             }
             let sizes = RunSizes::new(&Lengths::from_transcript(&run), budget.counter);
-            let (played, steps) = trace(&sizes, &budget);
+            let (played, steps) = trace_run(&sizes, &budget);
             let alive = steps.iter().filter(|step| !step.overflow);
             let sent: Vec<u64> = alive.map(|step| step.sent).collect();
             let wanted = (sent, played.overflow.is_some());
@@ -326,10 +326,10 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     let mut plays = 0;
     for stage in BudgetStage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
-        let free = field.free(&stage.never);
-        for (budget, swept) in stage.variants.iter().zip(&swept.variants) {
+        let free = field.simulate_unguarded(&stage.never);
+        for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
             let mut slow = vec![BudgetTally::default(); 3];
-            for (run, one) in field.simulate_runs(budget).iter().enumerate() {
+            for (run, one) in field.simulate_all(budget).iter().enumerate() {
                 slow[sources[run] as usize].add(one, &free[run]);
             }
             assert_eq!(slow, *swept);
@@ -419,7 +419,7 @@ fn the_reference_says_the_same_of_every_run() {
             ..Budget::default()
         };
         let run = &runs[usize::try_from(vector["run"].as_u64().unwrap()).unwrap()];
-        let played = play(
+        let played = simulate_run(
             &RunSizes::new(&Lengths::from_transcript(run), budget.counter),
             &budget,
         );

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::{Plan, PlanGuards, Stop, Subject, text_of};
+use deadloop_replay::{Plan, PlanGuards, Stop, Subject, event_text};
 use deadloop_score::{
     Case, CaseEntry, CaseInput, CaseMarks, FiredAlarm, LabelsFile, describe_alarm, parse_pinned,
 };
@@ -398,7 +398,7 @@ const PER_SIDE: usize = 60;
 fn text_around(transcript: &Transcript, marks: &CaseMarks, said: &PinnedAnswer) -> String {
     let fired = said.as_ref().ok().copied().flatten();
     let channel = fired.map(|f| f.channel).or(marks.channel);
-    let texts = transcript.events.iter().filter_map(text_of);
+    let texts = transcript.events.iter().filter_map(event_text);
     let own = texts.filter(|(c, _)| channel.is_none_or(|wanted| wanted == *c));
     let chars: Vec<char> = own.flat_map(|(_, text)| text.chars()).collect();
     let expected_at = marks.alarm.or(marks.onset).or(marks.end);

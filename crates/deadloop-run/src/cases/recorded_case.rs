@@ -173,7 +173,7 @@ mod tests {
             };
             let line = json!({"id": "t", "model": "m", "events": events, "labels": labels});
             let of = |line: &str| {
-                Entry::of_line(line.as_bytes(), Place::whole("t"), None)
+                Entry::from_line(line.as_bytes(), Place::whole("t"), None)
                     .unwrap()
                     .0
             };

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 
-use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, clusters, find_pairs};
-use deadloop_replay::{Interruption, each};
+use deadloop_corpus::{Cluster, Corpus, Entry, Shingles, Sketch, find_clusters, find_pairs};
+use deadloop_replay::{Interruption, map_corpus};
 use deadloop_score::Case;
 
 use super::{
@@ -85,7 +85,7 @@ pub(super) fn near_duplicates(
     for (place, sketch) in sketches.iter_mut().enumerate() {
         sketch.take_if(|_| !candidates.contains(&place));
     }
-    Ok(clusters(
+    Ok(find_clusters(
         cases.len(),
         &find_pairs(&sketches, MIN_LIKENESS, exact),
     ))
@@ -106,7 +106,7 @@ fn read_shingles(
     };
     let mut texts = BTreeMap::new();
     watched(host, "comparing", |watch| {
-        each(corpus, watch, read, |found| {
+        map_corpus(corpus, watch, read, |found| {
             // If two transcripts have the same id, the first counts.
             if let Some((place, shingles)) = found {
                 texts.entry(place).or_insert(shingles);

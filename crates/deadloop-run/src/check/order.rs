@@ -1,6 +1,6 @@
 //! The check for messages of a run in an order that chat APIs reject.
 
-use deadloop_corpus::disorders;
+use deadloop_corpus::find_disorders;
 
 use super::{CheckAdvice, CheckFn, CheckedTranscript, CorpusCheck, Severity};
 use crate::words;
@@ -17,7 +17,7 @@ pub(super) static ENTRY: CorpusCheck = CorpusCheck {
 };
 
 fn find_disorder(checked_text: &CheckedTranscript<'_>) -> Option<String> {
-    let found = disorders(&checked_text.entry.transcript);
+    let found = find_disorders(&checked_text.entry.transcript);
     let found: Vec<_> = found
         .into_iter()
         .filter(|one| !one.kind.is_strict())

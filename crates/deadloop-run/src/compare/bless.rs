@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use deadloop_corpus::{claim, if_named, prove_writable, read_text};
+use deadloop_corpus::{check_writable, claim, if_exists, read_text};
 use deadloop_score::write_text;
 
 use super::ComparisonOptions;
@@ -65,7 +65,7 @@ impl<'a> BaselineUpdate<'a> {
         let base = self.base.display();
         let _claim = std::fs::create_dir_all(self.base)
             .and_then(|()| claim(self.base))
-            .and_then(|claim| prove_writable(self.base).map(|()| claim))
+            .and_then(|claim| check_writable(self.base).map(|()| claim))
             .map_err(|e| Code::Usage.error(format!("{base}: cannot be written to: {e}")))?;
         for (name, text) in &self.new {
             write_text(&self.base.join(name), text)?;
@@ -92,7 +92,7 @@ fn read_texts(dir: &Path) -> RunResult<ResultTexts> {
     let mut found = ResultTexts::new();
     for name in result_files().into_keys().filter(kept) {
         let path = dir.join(&name);
-        let text = if_named(read_text(&path))
+        let text = if_exists(read_text(&path))
             .map_err(|e| Code::Usage.error(format!("{}: {e}", path.display())))?;
         found.extend(text.map(|text| (name, text)));
     }

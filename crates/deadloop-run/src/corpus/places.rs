@@ -92,7 +92,7 @@ impl Places {
 }
 
 impl IdFilter for Places {
-    fn has(&self, entry: &Entry) -> bool {
+    fn contains(&self, entry: &Entry) -> bool {
         self.contains(&entry.place)
     }
 
@@ -100,7 +100,7 @@ impl IdFilter for Places {
         self.place_count
     }
 
-    fn by_place(&self) -> bool {
+    fn distinguishes_places(&self) -> bool {
         true
     }
 }

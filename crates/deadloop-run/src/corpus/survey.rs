@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use deadloop_corpus::{
     Corpus, CorpusError, Cost, Entry, Problem, RawRecord, Selection, fields, read_file,
 };
-use deadloop_replay::{Interruption, each};
+use deadloop_replay::{Interruption, map_corpus};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use crate::corpus::case_store::{CaseStore, retain_kept};
@@ -142,7 +142,7 @@ pub(crate) fn survey_into<C: CaseStore, T: Send>(
     };
     let mut found = Findings::new(problems);
     watched(wanted.host, "reading", |watch| {
-        each(&corpus, watch, find, |record| {
+        map_corpus(&corpus, watch, find, |record| {
             found.add_record(record);
             full.store(
                 most.is_some_and(|most| found.case_count() >= most),

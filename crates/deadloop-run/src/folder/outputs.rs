@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::Error;
 use std::path::{Path, PathBuf};
 
-use deadloop_corpus::{FolderClaim, UnfinishedFile, WriteError, claim, prove_writable};
+use deadloop_corpus::{FolderClaim, UnfinishedFile, WriteError, check_writable, claim};
 
 use crate::failure::{Code, Failure, RunResult};
 use crate::host::Host;
@@ -31,7 +31,7 @@ pub(crate) fn claim_folder<'a>(
         .collect();
     check_distinct(&files, read)?;
     host.writes(dir);
-    prove_writable(dir).map_err(|e| refuse("cannot be written to", e))?;
+    check_writable(dir).map_err(|e| refuse("cannot be written to", e))?;
     Ok(claim)
 }
 

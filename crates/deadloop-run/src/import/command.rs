@@ -11,7 +11,7 @@ use deadloop_import::Import;
 #[cfg(feature = "clap")]
 use deadloop_import::import_formats;
 use deadloop_import::options::{ImportFields, ImportOptions};
-use deadloop_import::source::stores::agent_stores;
+use deadloop_import::source::stores::find_stores;
 use deadloop_score::Case;
 
 use super::carried_files::CarriedFiles;
@@ -274,7 +274,7 @@ fn import_options(args: &ImportRunOptions) -> RunResult<ImportOptions> {
 fn find_agent_stores(options: &ImportRunOptions, host: &dyn Host) -> RunResult<Vec<PathBuf>> {
     let home = std::env::home_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let stores = agent_stores(&home, variable);
+    let stores = find_stores(&home, variable);
     for store in &stores {
         host.notify(&format!("{}: {}", store.agent, store.path.display()));
     }

@@ -100,7 +100,7 @@ impl ImportAnswer {
             let (files, one) = (count(files), one.display());
             format!("\n passed over  {files} {kind} ({one})")
         };
-        self.import.passed_over().map(line).collect()
+        self.import.skipped_kinds().map(line).collect()
     }
 
     /// Formats the guessed columns as the options that would set them, and the reasons for detected formats.
@@ -215,7 +215,7 @@ serialize_as_json!(ImportAnswer, this => {
         told
     };
     let (import, state, counts) = (&this.import, &this.state, this.counts());
-    let passed = import.passed_over().map(|(kind, files, one)| {
+    let passed = import.skipped_kinds().map(|(kind, files, one)| {
         json!({"kind": kind, "files": files, "as": one.display().to_string()})
     });
     let guessed = import.guessed_columns();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use deadloop_corpus::{
     Corpus, CorpusWriter, Effort, Entry, FolderClaim, Problem, UnfinishedFile, UnfinishedFolder,
-    claim, is_named, read_file, unfinished_folder,
+    claim, create_unfinished_folder, is_named, read_file,
 };
 use deadloop_import::source::files::FileStamp;
 use deadloop_score::write_labels;
@@ -58,8 +58,8 @@ impl ImportTarget {
         host.writes(parent);
         let claim = claim(out).map_err(|e| refuse(e.to_string()))?;
         put_in_place(out, &mut || Ok(()))?;
-        let new =
-            unfinished_folder(parent).map_err(|e| refuse(format!("cannot be written to: {e}")))?;
+        let new = create_unfinished_folder(parent)
+            .map_err(|e| refuse(format!("cannot be written to: {e}")))?;
         std::fs::create_dir(new.path().join(TRANSCRIPTS))?;
         Ok(Self {
             out: out.to_path_buf(),

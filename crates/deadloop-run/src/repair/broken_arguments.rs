@@ -9,7 +9,7 @@ use std::path::Path;
 use deadloop_corpus::{Body, RecordedEvent, Transcript};
 use deadloop_repair::registry::StreamKind;
 use deadloop_replay::MenderAnswer;
-use deadloop_replay::repairers::{ArrivedStream, OutputContent, Variant, VariantOutput, written};
+use deadloop_replay::repairers::{ArrivedStream, OutputContent, Variant, VariantOutput, args_text};
 use deadloop_score::FileError;
 use deadloop_score::repairs::{ArgumentRow, write_arguments};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ pub(super) fn find_broken_calls(transcript: &Transcript) -> BrokenCalls {
         else {
             continue;
         };
-        let text = written(arguments);
+        let text = args_text(arguments);
         match serde_json::from_str::<Json>(&text) {
             Ok(Json::Object(fields)) => {
                 let typed = fields

@@ -19,7 +19,7 @@ type RepairerChoice = (&'static Repairer, Params);
 /// Creates the repairer of the answer of one stream. `None` if the repairer does not repair answers.
 fn answer_stage((repairer, params): &RepairerChoice) -> Option<Box<dyn TextRepair>> {
     match repairer.mends {
-        RepairTarget::Answer(_) => repairer.text(params),
+        RepairTarget::Answer(_) => repairer.text_repairer(params),
         _ => None,
     }
 }
@@ -71,7 +71,7 @@ impl LiveRepair {
         let all = RepairGrid::parse(text).map_err(|e| e.to_string())?.variants;
         if let Some(other) = all
             .iter()
-            .find(|v| matches!(&v.made, RepairMethod::Program(..)))
+            .find(|v| matches!(&v.method, RepairMethod::Program(..)))
         {
             return Err(format!(
                 "1: {} mends no live text; expected {}",
@@ -81,7 +81,7 @@ impl LiveRepair {
         }
         let (mut chosen, mut named) = (Vec::<RepairerChoice>::new(), Vec::new());
         for variant in &all {
-            let RepairMethod::Of(repairer, params) = &variant.made else {
+            let RepairMethod::Builtin(repairer, params) = &variant.method else {
                 continue;
             };
             named.push(*repairer);

@@ -21,7 +21,7 @@ pub(crate) fn explain_steps(text: &str, transcript: &Transcript) -> Result<Vec<J
         "nobody knows what was meant by it (no meta.gold); expected a transcript that deadloop synth damaged",
     )?;
     let explained = |variant: &Variant| {
-        let RepairMethod::Of(..) = &variant.made else {
+        let RepairMethod::Builtin(..) = &variant.method else {
             return None;
         };
         let came = mend_and_judge(variant, &stream, || Err("no program is asked".into()))?;
@@ -57,12 +57,12 @@ pub(crate) fn explain_steps(text: &str, transcript: &Transcript) -> Result<Vec<J
 
 /// Returns each output with the number of chars read by then. Text that passes char by char is one step.
 fn output_steps(variant: &Variant, stream: &KnownStream) -> Vec<Json> {
-    let (RepairMethod::Of(repairer, params), ArrivedStream::Text(text)) =
-        (&variant.made, &stream.arrived)
+    let (RepairMethod::Builtin(repairer, params), ArrivedStream::Text(text)) =
+        (&variant.method, &stream.arrived)
     else {
         return Vec::new();
     };
-    let Some(mut repair) = repairer.text(params) else {
+    let Some(mut repair) = repairer.text_repairer(params) else {
         return Vec::new();
     };
     let (mut pieces, mut steps, mut read) =

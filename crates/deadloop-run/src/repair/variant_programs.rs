@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::Program;
-use deadloop_replay::repairers::{RepairMethod, Variant, question};
-use deadloop_replay::{InvalidTranscript, Mender, MenderAnswer, PassResult, Ready, Subject};
+use deadloop_replay::repairers::{RepairMethod, Variant, without_metadata};
+use deadloop_replay::{InvalidTranscript, Mender, MenderAnswer, PassResult, ProgramInfo, Subject};
 use deadloop_score::repairs::{
     KnownStream, RepairResult, StreamVerdicts, VariantVerdict, judge_repair,
 };
@@ -28,7 +28,7 @@ impl VariantPrograms {
     /// Starts the programs of all variants that are programs.
     pub(super) fn start(variants: Vec<Variant>, host: &dyn Host) -> RunResult<Self> {
         let start = |variant: &Variant| {
-            let RepairMethod::Program(program, _) = &variant.made else {
+            let RepairMethod::Program(program, _) = &variant.method else {
                 return Ok(None);
             };
             let _waited_for = host.begin(None);
@@ -49,7 +49,7 @@ impl VariantPrograms {
         let mender = self.menders.get(at).and_then(Option::as_ref);
         let mender = mender.ok_or("it is no program")?;
         // A stop is handled between two transcripts. A program that hangs ends by its timeout.
-        mender.mend(&question(transcript), &AtomicBool::new(false))
+        mender.mend(&without_metadata(transcript), &AtomicBool::new(false))
     }
 
     /// Repairs a stream with every variant that reads its kind, and judges the results.
@@ -90,12 +90,12 @@ impl Subject for VariantPrograms {
             .collect()
     }
 
-    fn refuses(&self, transcript: &Transcript) -> Option<InvalidTranscript> {
+    fn find_invalid(&self, transcript: &Transcript) -> Option<InvalidTranscript> {
         KnownStream::from_transcript(transcript).err()
     }
 
-    fn programs(&self) -> Vec<(&Program, &Ready)> {
-        self.menders.iter().flatten().map(Mender::ready).collect()
+    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
+        self.menders.iter().flatten().map(Mender::info).collect()
     }
 
     fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> PassResult<RepairAnswer> {
@@ -112,7 +112,7 @@ impl Subject for VariantPrograms {
         verdicts.all(|verdict| verdict.verdict.is_some())
     }
 
-    fn fits(&self, reply: &RepairAnswer) -> bool {
+    fn can_return(&self, reply: &RepairAnswer) -> bool {
         let mut streams = reply.stream.iter();
         streams.all(|s| s.came.iter().all(|v| v.variant < self.variants.len()))
     }

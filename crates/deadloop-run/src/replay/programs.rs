@@ -38,7 +38,7 @@ impl ProgramIdentity {
     /// Identifies the running programs of a subject.
     pub(crate) fn from_subject(subject: &impl Subject) -> Self {
         let mut known = Self::default();
-        for (program, ready) in subject.programs() {
+        for (program, ready) in subject.list_programs() {
             known
                 .inputs
                 .push(format!("{} {}", ready.name, ready.version));

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use deadloop_corpus::{Entry, Place, Problem};
-use deadloop_replay::{IdFilter, Interruption, each_at};
+use deadloop_replay::{IdFilter, Interruption, map_corpus_at};
 use deadloop_score::{Case, CaseSet};
 
 use crate::failure::{Code, RunResult};
@@ -52,7 +52,7 @@ impl SecondPass<'_> {
         };
         let mut failed = Ok(());
         let read = watched(self.host, self.what, |watch| {
-            each_at(&self.done.run.surveyed.corpus, &at, watch, one, |found| {
+            map_corpus_at(&self.done.run.surveyed.corpus, &at, watch, one, |found| {
                 failed = found.map_or(Ok(()), |(case, found)| sink(case, found));
                 match failed {
                     Ok(()) => ControlFlow::Continue(()),

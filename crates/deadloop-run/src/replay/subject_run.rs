@@ -74,7 +74,7 @@ pub fn ask<S: Subject>(
     if let Some(shard) = request.output.folder.shard {
         return shards::write_part(request, shard, subject).map(RunOutcome::Part);
     }
-    let refuses = |transcript: &Transcript| subject.refuses(transcript);
+    let refuses = |transcript: &Transcript| subject.find_invalid(transcript);
     let (opened, _) = OpenRun::open(request, subject.fingerprint(), &refuses, |_, _| ())?;
     let mut said = Vec::new();
     let asked = opened.ask(subject, more, &mut |entered| said.push(entered.said))?;
@@ -255,7 +255,7 @@ fn keep_merged_answers<S: Subject, C: CaseStore>(
             let what = "was not replayed by its shard; make the part anew";
             Code::Usage.error(format!("transcript {transcript:?} {what}"))
         })?;
-        if !subject.fits(&said) {
+        if !subject.can_return(&said) {
             let what = "a part has records of another plan; make the parts anew";
             return Err(Code::Usage.error(what));
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use deadloop_corpus::{Corpus, Problem, Shard};
-use deadloop_replay::{Interruption, PassResult, Subject, each_for};
+use deadloop_replay::{Interruption, PassResult, Subject, map_corpus_for};
 use deadloop_score::{Case, LabelsFile, write_text};
 
 use super::lines::{LineWriter, NamesLine, ShardLine, StoredProblem};
@@ -158,7 +158,7 @@ fn write_names(
         .map(|p| NamesLine::BadSplit(StoredProblem::from_problem(p)));
     let named = labels.into_iter().flat_map(LabelsFile::named);
     let named = named.map(|(id, place)| NamesLine::Label(id.into(), place.line));
-    let mut splits: Vec<_> = corpus.named_splits().collect();
+    let mut splits: Vec<_> = corpus.split_places().collect();
     splits.sort_by_key(|(_, place)| place.line);
     let splits = splits.into_iter();
     let splits = splits.map(|(id, place)| NamesLine::Split(id.into(), place.line));
@@ -200,7 +200,7 @@ impl<S: Subject> ShardRun<'_, S> {
             labels: self.labels,
             request: &wanted,
             is_full: &AtomicBool::new(false),
-            refuses: &|transcript| self.subject.refuses(transcript),
+            refuses: &|transcript| self.subject.find_invalid(transcript),
         };
         let mut written = Ok(());
         let pass = watched(wanted.host, "replaying", |watch| {
@@ -211,7 +211,7 @@ impl<S: Subject> ShardRun<'_, S> {
                     (!idle).then(say).transpose()
                 }))
             };
-            each_for(self.subject, self.corpus, watch, line, |line| {
+            map_corpus_for(self.subject, self.corpus, watch, line, |line| {
                 let taken = line.map(|(text, wrong)| {
                     self.hopeless
                         .fetch_or(fails && !wrong.is_empty(), Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use deadloop_replay::corpus::{UnfinishedFile, WriteError, if_named, open_file, read_text};
+use deadloop_replay::corpus::{UnfinishedFile, WriteError, if_exists, open_file, read_text};
 use deadloop_tables::{ColumnDoc, CsvWriter, DataFrame, ParquetWriter};
 
 /// An error in reading or writing a file of a run.
@@ -42,7 +42,7 @@ impl From<WriteError> for FileError {
 /// # Errors
 /// The path is a folder, a pipe or a dangling link, or the file cannot be read as text.
 pub fn read_text_if_named(path: &Path) -> Result<Option<String>, FileError> {
-    if_named(read_text(path)).map_err(|e| FileError::at(path, e))
+    if_exists(read_text(path)).map_err(|e| FileError::at(path, e))
 }
 
 /// The minimum number of rows of a row group in a Parquet file. It bounds memory.
@@ -171,7 +171,7 @@ pub(crate) fn read_csv(
     types: &[ColumnDoc],
 ) -> Result<Option<DataFrame>, FileError> {
     let path = dir.join(format!("{name}.csv"));
-    let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
+    let file = if_exists(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
     let read = file.map(|file| deadloop_tables::read_csv(file, types));
     read.transpose().map_err(|e| FileError::at(&path, e))
 }
@@ -183,7 +183,7 @@ pub(crate) fn read_parquet(
     columns: &[&str],
 ) -> Result<Option<DataFrame>, FileError> {
     let path = dir.join(format!("{name}.parquet"));
-    let file = if_named(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
+    let file = if_exists(open_file(&path)).map_err(|e| FileError::at(&path, e))?;
     let read = file.map(|file| deadloop_tables::read_parquet(file, columns, 0..usize::MAX));
     read.transpose().map_err(|e| FileError::at(&path, e))
 }

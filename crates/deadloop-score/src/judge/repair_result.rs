@@ -97,8 +97,8 @@ fn judge_arguments_text(gold: &str, repaired: &str, damaged: bool) -> RepairVerd
 ///
 /// A name that no tool has only makes the call fail. The name of another tool is wrong, since that tool is called.
 fn judge_name(variant: &Variant, gold: &str, repaired: &str, damaged: bool) -> RepairVerdict {
-    let is_known = || match &variant.made {
-        RepairMethod::Of(_, params) => {
+    let is_known = || match &variant.method {
+        RepairMethod::Builtin(_, params) => {
             let mut names = params.items("known").iter();
             names.any(|name| name.as_text() == Some(repaired))
         }
@@ -147,7 +147,7 @@ fn list_marks(expected: &Meaning, variant: &Variant) -> Vec<String> {
         names.insert(action.name.clone());
         names.extend(action.fields.iter().map(|(name, _)| name.clone()));
     }
-    if let RepairMethod::Of(_, params) = &variant.made {
+    if let RepairMethod::Builtin(_, params) = &variant.method {
         let known = ["tags", "fields"]
             .into_iter()
             .filter(|list| params.get(list).is_some());

@@ -75,7 +75,7 @@ pub(super) fn parse_steps(steps: Vec<Value>) -> Result<(Vec<RecordedEvent>, Case
         _ => builder.calls,
     });
     let line = json!({"id": "case", "model": "m", "events": builder.events}).to_string();
-    let entry = Entry::of_line(line.as_bytes(), Place::whole("events"), None);
+    let entry = Entry::from_line(line.as_bytes(), Place::whole("events"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
     Ok((entry.transcript.events, marks))
 }

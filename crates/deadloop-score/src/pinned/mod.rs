@@ -148,7 +148,7 @@ fn parse_case(case: CaseTable, file: &str) -> Result<CaseEntry, SettingsError> {
 
 /// Parses a line of a corpus. Returns the transcript, and the positions of its first labelled loop.
 fn parse_recording(line: &str) -> Result<(Transcript, CaseMarks), String> {
-    let entry = Entry::of_line(line.trim().as_bytes(), Place::whole("transcript"), None);
+    let entry = Entry::from_line(line.trim().as_bytes(), Place::whole("transcript"), None);
     let (entry, _) = entry.map_err(|e| format!("{}; expected {}", e.what, e.expected))?;
     let (case, problems) = Case::from_entry(&entry, None, &[]);
     match problems.first() {

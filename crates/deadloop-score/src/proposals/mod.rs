@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use deadloop_finder::selection::{FoundSpan, TextFindings, find};
 use deadloop_finder::steps::{RunFindings, RunSpan, find_run};
-use deadloop_replay::corpus::{Benign, Body, RecordedEvent, Transcript};
+use deadloop_replay::corpus::{BenignSpan, Body, RecordedEvent, Transcript};
 use deadloop_replay::detect::{Channel, Event};
-use deadloop_replay::text_of;
+use deadloop_replay::event_text;
 
 use crate::truth::{Class, LabelRow};
 
@@ -155,7 +155,7 @@ fn run_row(id: &str, span: &RunSpan) -> LabelRow {
 
 /// Formats the harmless repetitions of a run, to be added to a note.
 fn format_harmless(run: &RunFindings) -> String {
-    let one = |benign: &Benign| format!("; {} {}-{}", benign.reason, benign.start, benign.end);
+    let one = |benign: &BenignSpan| format!("; {} {}-{}", benign.reason, benign.start, benign.end);
     run.benign.iter().map(one).collect()
 }
 
@@ -266,7 +266,7 @@ fn output_channel(event: &RecordedEvent) -> Option<Channel> {
     if matches!(event.body, Body::ToolCall { .. }) {
         return Some(Channel::Tools);
     }
-    let (channel, text) = text_of(event)?;
+    let (channel, text) = event_text(event)?;
     (!text.trim().is_empty()).then_some(channel)
 }
 

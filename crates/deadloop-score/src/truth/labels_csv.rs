@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use csv::StringRecord;
-use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, csv_rows, read_file};
+use deadloop_replay::corpus::{CsvRow, Ids, Place, Problem, parse_csv_rows, read_file};
 
 use crate::truth::{LabelRow, LocatedLabel, WireLabel, add_problem};
 
@@ -51,7 +51,7 @@ impl LabelsFile {
 
     /// Adds every row of the text of a labels.csv. With a bad header, none is added.
     fn add_all(&mut self, text: &[u8], place: &impl Fn(u64) -> Place, problems: &mut Vec<Problem>) {
-        let mut rows = csv_rows(text);
+        let mut rows = parse_csv_rows(text);
         let header = rows.next().map(|row| row.cells).unwrap_or_default();
         if let Some(what) = check_header(&header) {
             return add_problem(problems, &place(1), what, &LABEL_COLUMNS.join(","));
@@ -356,7 +356,7 @@ mod tests {
         let (labels, _) = read(&format!("{HEADER}\n{rows}"));
         let reviewed = |line: &str| {
             let place = Place::whole("t.jsonl");
-            let (entry, _) = Entry::of_line(line.as_bytes(), place, None).unwrap();
+            let (entry, _) = Entry::from_line(line.as_bytes(), place, None).unwrap();
             let (case, _) = Case::from_entry(&entry, Some(&labels), &[]);
             case.truth.unwrap().reviewed
         };

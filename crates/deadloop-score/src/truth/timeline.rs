@@ -2,7 +2,7 @@
 
 use deadloop_replay::corpus::{Body, RecordedEvent, stream};
 use deadloop_replay::detect::{Channel, Chars, Event as GuardEvent, Unit};
-use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, text_of};
+use deadloop_replay::{ChannelLengths, EventTokens, TokenSum, event_text};
 use serde::{Deserialize, Serialize};
 
 use crate::truth::{ByteReader, ChannelSegments};
@@ -200,7 +200,7 @@ fn event_time(events: &[RecordedEvent], channel: Channel, at: u64) -> PositionTi
 
 /// Returns the channel of an event, the number of units it adds, and whether the model generated it.
 fn generated_units(event: &RecordedEvent) -> Option<(Channel, u64, bool)> {
-    match (text_of(event), &event.body) {
+    match (event_text(event), &event.body) {
         (Some((channel, text)), _) => Some((channel, Chars::count(text).0, true)),
         (None, Body::ToolCall { .. }) => Some((Channel::Tools, 1, true)),
         (None, Body::Turn) => Some((Channel::Turns, 1, false)),

@@ -137,7 +137,7 @@ fn mended(name: &str, by: &str, events: &[Delivery]) -> EventsVerdict {
 }
 
 fn judged(repairer: &Repairer, params: &Params, events: &[Delivery]) -> EventsVerdict {
-    let (mut machine, mut given) = (repairer.events(params).unwrap(), Vec::new());
+    let (mut machine, mut given) = (repairer.event_repairer(params).unwrap(), Vec::new());
     for event in events {
         machine.push(event.clone(), &mut given);
     }

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields};
 use crate::{Body, RecordedEvent};
 
 /// The content of one API object.
@@ -16,7 +16,7 @@ pub struct ObjectContent {
     pub model: Option<String>,
     /// The creation time of the object, in milliseconds since 1970, if given.
     pub at: Option<f64>,
-    /// The events and calls, in order, each with the index of its choice. Texts may be empty.
+    /// The events and pieces of calls in order, each with the index of its choice. Texts may be empty.
     pub parts: Vec<(u64, ObjectPart)>,
     /// Metadata of the whole response by name, such as usage and fingerprint.
     pub about: Vec<(&'static str, Value)>,
@@ -50,8 +50,8 @@ impl TokenCounts {
         Self { all, reasoning }
     }
 
-    /// Reads the token counts from a `usage` object of OpenAI's APIs. `all` and `details` are its fields for all tokens
-    /// and for the object with `reasoning_tokens`.
+    /// Reads the token counts from a `usage` object of OpenAI's APIs. `all` is the name of the field with the total,
+    /// `details` that of the object with `reasoning_tokens`.
     pub(super) fn from_usage(usage: &Value, all: &str, details: &str) -> Option<Self> {
         let details = usage.get(details);
         let reasoning = details.and_then(|details| details.get("reasoning_tokens"));
@@ -70,7 +70,7 @@ pub enum ObjectPart {
     /// A tool call, or a piece of one.
     Call(CallPiece),
     /// The end of the call with this key.
-    Over(String),
+    CallEnd(String),
 }
 
 /// A tool call, or a piece of one. Fields without a value came in another piece.
@@ -89,25 +89,25 @@ pub struct CallPiece {
 }
 
 impl ObjectContent {
-    /// Adds an event of a choice, if there is one.
-    pub fn event(&mut self, choice: u64, event: Option<RecordedEvent>) {
+    /// Adds an event of a choice. `None` adds nothing.
+    pub fn push(&mut self, choice: u64, event: Option<RecordedEvent>) {
         self.parts
             .extend(event.map(|event| (choice, ObjectPart::Event(event))));
     }
 
-    /// Adds a call of a choice, or a piece of one.
-    pub fn call(&mut self, choice: u64, call: CallPiece) {
+    /// Adds a tool call of a choice, or a piece of one.
+    pub fn push_call(&mut self, choice: u64, call: CallPiece) {
         self.parts.push((choice, ObjectPart::Call(call)));
     }
 
-    /// Keeps metadata of the whole response, if there is a value.
+    /// Stores a metadata value of the whole response. `None` stores nothing.
     pub fn keep(&mut self, name: &'static str, value: Option<Value>) {
         self.about.extend(value.map(|value| (name, value)));
     }
 
     /// Moves `usage` from an object to the metadata, and reads the token count in its field `key`.
-    pub fn usage(&mut self, object: &mut Object, key: &str) {
-        let usage = fields::any(object, "usage");
+    pub fn take_usage(&mut self, object: &mut Object, key: &str) {
+        let usage = object.take("usage");
         let all = usage.as_ref().and_then(|usage| usage.get(key)?.as_u64());
         self.tokens = all.map(TokenCounts::without_reasoning);
         self.keep("usage", usage);
@@ -115,7 +115,7 @@ impl ObjectContent {
 
     /// Returns whether the object carries no information about a response, as a keep-alive does.
     pub fn is_empty(&self) -> bool {
-        let part = |(_, part): &(u64, ObjectPart)| !matches!(part, ObjectPart::Over(_));
+        let part = |(_, part): &(u64, ObjectPart)| !matches!(part, ObjectPart::CallEnd(_));
         let spoken =
             self.parts.iter().any(part) || !self.about.is_empty() || self.begins || self.ends;
         !spoken && self.response.is_none() && self.model.is_none()
@@ -125,13 +125,13 @@ impl ObjectContent {
     pub fn has_text(&self) -> bool {
         let text = |part: &ObjectPart| match part {
             ObjectPart::Event(event) => matches!(event.body, Body::Reasoning(_) | Body::Answer(_)),
-            ObjectPart::Call(_) | ObjectPart::Over(_) => false,
+            ObjectPart::Call(_) | ObjectPart::CallEnd(_) => false,
         };
         self.parts.iter().any(|(_, part)| text(part))
     }
 
     /// Records the fields that remain in `object`, the part at `path`, as not understood.
-    pub fn left(&mut self, path: &'static str, object: Object) {
+    pub fn add_rest(&mut self, path: &'static str, object: Object) {
         if !object.is_empty() {
             self.rest.push((path, object));
         }
@@ -144,8 +144,8 @@ impl ObjectContent {
         Some(rest)
     }
 
-    /// Returns the parts of the first choice, the only one watched in a live stream.
-    pub fn first_choice(self) -> impl Iterator<Item = ObjectPart> {
+    /// Returns the parts of the first choice, which is the only one that a guard watches.
+    pub fn into_watched_parts(self) -> impl Iterator<Item = ObjectPart> {
         let first = |(choice, part)| (choice == 0).then_some(part);
         self.parts.into_iter().filter_map(first)
     }

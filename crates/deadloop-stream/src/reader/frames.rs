@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
-use crate::wire::{WireFault, WireResult, kind, parse, utf8};
+use crate::wire::{WireFault, WireResult, kind, parse, read_utf8};
 
 /// The data of the last event, as many servers send it.
 pub(super) const DONE: &str = "[DONE]";
@@ -58,7 +58,7 @@ impl Frames {
 
     /// Parses the next line, given without its line end. Returns the frame that it completes.
     pub fn read<'a>(&mut self, line: &'a [u8]) -> Option<FrameResult<'a>> {
-        let line = match utf8(line) {
+        let line = match read_utf8(line) {
             Ok(line) => line,
             Err(fault) => return Some(Err(fault)),
         };
@@ -133,13 +133,13 @@ pub(super) fn max_values(limit: usize) -> u32 {
     u32::try_from(limit / 64).unwrap_or(u32::MAX)
 }
 
-/// Parses a text as one JSON object with at most `most` values in its lists and objects.
+/// Parses a text as a single JSON object. Its lists and objects may contain at most `max_values` values.
 ///
 /// # Errors
 ///
 /// The text is not a JSON object, or has more values.
-pub fn object(text: &str, most: u32) -> WireResult<Map<String, Value>> {
-    match parse(text, most) {
+pub fn object(text: &str, max_values: u32) -> WireResult<Map<String, Value>> {
+    match parse(text, max_values) {
         Ok(Value::Object(map)) => Ok(map),
         Ok(other) => Err(WireFault::new(
             format!("{} alone", kind(&other)),
@@ -186,9 +186,9 @@ mod tests {
     #[test]
     fn an_object_has_no_more_values_than_its_line_stands_for() {
         let of = |values: usize| format!("{{\"x\":[{}0]}}", "0,".repeat(values - 1));
-        let most = max_values(64 * 1001);
-        assert!(object(&of(1000), most).is_ok());
-        assert!(object(&of(1001), most).is_err());
+        let max_values = max_values(64 * 1001);
+        assert!(object(&of(1000), max_values).is_ok());
+        assert!(object(&of(1001), max_values).is_err());
         let nested = format!("{{\"x\":{}{}}}", "[".repeat(100), "]".repeat(100));
         assert!(object(&nested, 100).is_ok() && object(&nested, 99).is_err());
     }

@@ -6,7 +6,7 @@ use crate::wire::{WireFault, WireResult};
 
 /// Splitter of a stream that arrives in pieces into lines.
 pub(super) struct StreamLines {
-    /// The kept bytes of the stream. Those before `start` were already returned.
+    /// The buffered bytes of the stream. Bytes before `start` were already returned as lines.
     held: Vec<u8>,
     /// The start of the current line within `held`.
     start: usize,

@@ -46,7 +46,7 @@ deadloop_detect::words! {
 /// An event of a stream, and the position of its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The event. Texts are never empty.
+    /// The event in the form that detectors take. Texts are never empty.
     pub event: OwnedEvent,
     /// The byte offset in the stream after the line that held the event, its line end included. In plain text, the
     /// offset after the event's last char.

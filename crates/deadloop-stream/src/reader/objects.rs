@@ -27,7 +27,7 @@ pub(super) struct ObjectReader {
     frames: Frames,
     think: ThinkOptions,
     by_model: Option<ThinkLookup>,
-    /// The first model named in the objects.
+    /// The name of the model, from the first object that names one.
     model: Option<String>,
     /// The server's first error messages.
     errors: Vec<String>,
@@ -152,11 +152,11 @@ impl ObjectReader {
                 self.take_model_name(parsed.model.as_deref(), out);
                 let ends = parsed.ends;
                 self.run |= family.run;
-                for part in parsed.first_choice() {
+                for part in parsed.into_watched_parts() {
                     match part {
                         ObjectPart::Event(event) => self.take_event(family, event, out),
                         ObjectPart::Call(call) => self.take_call(call, out),
-                        ObjectPart::Over(key) => self.calls.close_call(&key, out),
+                        ObjectPart::CallEnd(key) => self.calls.close_call(&key, out),
                     }
                 }
                 if ends {
@@ -214,11 +214,11 @@ impl ObjectReader {
             }
             _ => {}
         }
-        let event = event.to_guard_event().owned();
+        let event = event.as_detector_event().owned();
         out.push_back(Arrival { event, end });
     }
 
-    /// Drops the splitter and emits the text that it held back.
+    /// Removes the splitter and emits the text that it held back.
     fn release_splitter(&mut self, out: &mut VecDeque<Arrival>) {
         let end = self.at;
         if let Some(splitter) = self.splitter.take() {

@@ -97,7 +97,7 @@ impl PlainTextReader {
             piece = Some((side, (text != c).then(|| text.to_owned())));
         });
         if let Some((side, text)) = piece {
-            let end = self.at - self.splitter.backlog() as u64;
+            let end = self.at - self.splitter.held_len() as u64;
             self.add_text(side, text.as_deref().unwrap_or(c), end, out);
         }
     }

@@ -44,7 +44,7 @@ pub struct ThinkOptions {
     pub opened: bool,
 }
 
-/// The selection of a text's blocks that are reasoning.
+/// The rule that determines which tagged blocks of a text are reasoning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
@@ -55,7 +55,7 @@ pub enum Blocks {
     All,
 }
 
-/// The two sides of a tag.
+/// The side of a think tag on which a text lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TagSide {
     /// Inside a block.
@@ -146,8 +146,8 @@ impl ThinkSplitter {
         emit(self.side(), &self.held, out);
     }
 
-    /// Returns the number of input bytes that are held back.
-    pub fn backlog(&self) -> usize {
+    /// Returns the number of input bytes that are held back until their side is certain.
+    pub fn held_len(&self) -> usize {
         self.held.len()
     }
 
@@ -346,12 +346,13 @@ fn emit(side: TagSide, text: &str, out: &mut impl FnMut(TagSide, &str)) {
 pub fn split_think(text: &str, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut pieces = Vec::new();
     let mut splitter = ThinkSplitter::new(options);
-    splitter.push(text, &mut |side, piece| join(&mut pieces, side, piece));
-    splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
+    splitter.push(text, &mut |side, piece| add_piece(&mut pieces, side, piece));
+    splitter.finish(&mut |side, piece| add_piece(&mut pieces, side, piece));
     pieces
 }
 
-/// Splits an owned text. See [`split_think`]. A text on one side only, as nearly all are, is not copied.
+/// Splits an owned text, as [`split_think`] does. A text that is all reasoning or all answer, as nearly all texts are,
+/// is not copied.
 pub fn split_owned(text: String, options: ThinkOptions) -> Vec<(TagSide, String)> {
     let mut splitter = ThinkSplitter::new(options.clone());
     let (mut first, mut length) = (None, 0);
@@ -368,8 +369,8 @@ pub fn split_owned(text: String, options: ThinkOptions) -> Vec<(TagSide, String)
     }
 }
 
-/// Adds a piece. If the last piece is of the same side, the text is appended to that piece.
-pub fn join(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
+/// Appends text to the last piece if that has the same side, otherwise adds a new piece.
+pub fn add_piece(pieces: &mut Vec<(TagSide, String)>, side: TagSide, piece: &str) {
     match pieces.last_mut() {
         Some((last, text)) if *last == side => text.push_str(piece),
         _ => pieces.push((side, piece.to_owned())),

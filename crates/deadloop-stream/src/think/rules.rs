@@ -1,4 +1,4 @@
-//! Rules for splitting texts, for all models and for some.
+//! Rules for splitting texts into reasoning and answer, by model.
 //!
 //! They are part of corpus cards and of settings.
 //!
@@ -33,7 +33,7 @@ pub struct ThinkRules {
     pub model: Vec<ModelThink>,
 }
 
-/// Rules for some models. Fields that are `None` keep the rule for all models.
+/// Rules for the models that match a glob. A field that is `None` keeps the general rule.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ModelThink {
@@ -48,7 +48,7 @@ pub struct ModelThink {
 }
 
 impl ThinkRules {
-    /// Returns the options for one model.
+    /// Returns the options for splitting the texts of a model.
     pub fn options(&self, model: &str) -> ThinkOptions {
         let own = self.model.iter().find(|rule| rule.r#match.is_match(model));
         let opened = || {

@@ -15,7 +15,7 @@ pub(super) struct TagPair {
     pub(super) close: String,
 }
 
-/// The recognised tags, in the order in which they are tried.
+/// The recognised pairs of tags, in the order in which they are tried.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Tags(Arc<TagSet>);

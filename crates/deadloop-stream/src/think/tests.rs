@@ -85,11 +85,11 @@ fn split_chunks<'a>(
     for chunk in chunks {
         splitter.push(chunk, &mut |side, piece| {
             assert!(!piece.is_empty());
-            join(&mut pieces, side, piece);
+            add_piece(&mut pieces, side, piece);
         });
-        assert!(splitter.backlog() <= MAX_HEADER_BYTES);
+        assert!(splitter.held_len() <= MAX_HEADER_BYTES);
     }
-    splitter.finish(&mut |side, piece| join(&mut pieces, side, piece));
+    splitter.finish(&mut |side, piece| add_piece(&mut pieces, side, piece));
     pieces
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use super::fields::{DUPLICATE_FIELD, Fields, WireFault, WireResult};
+use super::fields::{Fields, REPEATED_FIELD, WireFault, WireResult};
 use super::value::{CountedValue, ValueBudget};
 use crate::{Body, MAX_T_MS, MAX_TOKENS, RecordedEvent};
 
@@ -88,7 +88,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
         while let Some(name) = map.next_key()? {
             let value = map.next_value_seed(CountedValue(self.0))?;
             if !fields.put(name, value) {
-                return Err(A::Error::custom(DUPLICATE_FIELD));
+                return Err(A::Error::custom(REPEATED_FIELD));
             }
         }
         Ok(read_event(fields))
@@ -96,7 +96,7 @@ impl<'de> Visitor<'de> for WireEvent<'_> {
 }
 
 /// Converts a JSON object into an event.
-pub fn event_of(object: Map<String, Value>) -> WireResult<RecordedEvent> {
+pub fn event_from_object(object: Map<String, Value>) -> WireResult<RecordedEvent> {
     let mut fields = Fields::new(&EVENT_FIELDS);
     for (name, value) in object {
         // An object has no field twice.

@@ -31,7 +31,7 @@ impl WireFault {
         Problem::new(place, self.what, self.expected).costing(self.cost)
     }
 
-    /// Returns the fault with this cost.
+    /// Sets the cost of the fault and returns the fault.
     pub fn costing(self, cost: Cost) -> Self {
         Self { cost, ..self }
     }
@@ -104,11 +104,12 @@ fn lone_surrogate_offset(source: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Replaces each unpaired surrogate escape in JSON with that of U+FFFD. `None` if it has none.
-pub fn repair_escapes(json: &[u8]) -> Option<String> {
+/// Replaces each unpaired surrogate escape in JSON text with the escape of U+FFFD. Returns `None` if there is no such
+/// escape.
+pub fn replace_lone_surrogates(json: &[u8]) -> Option<String> {
     let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
     memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
-    let json = utf8(json).ok()?;
+    let json = read_utf8(json).ok()?;
     let mut whole = String::new();
     let mut taken = 0;
     while let Some(at) = lone_surrogate_offset(json, taken) {
@@ -120,17 +121,17 @@ pub fn repair_escapes(json: &[u8]) -> Option<String> {
 }
 
 /// Decodes a line as UTF-8.
-pub fn utf8(line: &[u8]) -> WireResult<&str> {
+pub fn read_utf8(line: &[u8]) -> WireResult<&str> {
     simdutf8::compat::from_utf8(line).map_err(|e| {
         let what = format!("not UTF-8 at byte {}", e.valid_up_to() + 1);
         WireFault::new(what, "UTF-8 text")
     })
 }
 
-/// The parser's error message for a field that occurs twice.
-pub const DUPLICATE_FIELD: &str = "a field stands here twice, expected each field once";
+/// The error message of the parser for a field that occurs twice in an object.
+pub const REPEATED_FIELD: &str = "a field stands here twice, expected each field once";
 
-/// Returns the name of a value's type, for messages.
+/// Returns the name of a JSON value's type, such as "a string", for error messages.
 pub fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -167,7 +168,7 @@ impl<const N: usize> Fields<N> {
         }
     }
 
-    /// Adds a field. Returns false if it occurred before. Null counts as absent in known fields.
+    /// Adds a field. Returns `false` if the field was added before. A known field that is null counts as absent.
     pub fn put(&mut self, name: String, value: Value) -> bool {
         match self.names.iter().position(|known| *known == name) {
             Some(_) if value.is_null() => true,

@@ -5,7 +5,9 @@ mod fields;
 mod value;
 mod write;
 
-pub use events::{EVENT_TYPES, EventList, event_of, read as read_events};
-pub use fields::{DUPLICATE_FIELD, Fields, WireFault, WireResult, kind, repair_escapes, utf8};
+pub use events::{EVENT_TYPES, EventList, event_from_object, read as read_events};
+pub use fields::{
+    Fields, REPEATED_FIELD, WireFault, WireResult, kind, read_utf8, replace_lone_surrogates,
+};
 pub use value::{CountedValue, ValueBudget, parse, read as value};
-pub use write::{all, optional};
+pub use write::{write_all, write_optional};

@@ -17,7 +17,7 @@ const MAX_VALUES: u32 = 4_000_000;
 /// The number of JSON values that a record may still contain.
 #[derive(Debug)]
 pub struct ValueBudget {
-    most: u32,
+    max_values: u32,
     left: Cell<u32>,
 }
 
@@ -28,18 +28,18 @@ impl Default for ValueBudget {
 }
 
 impl ValueBudget {
-    fn new(most: u32) -> Self {
+    fn new(max_values: u32) -> Self {
         Self {
-            most,
-            left: Cell::new(most),
+            max_values,
+            left: Cell::new(max_values),
         }
     }
 
     fn spend_value<E: Error>(&self) -> Result<(), E> {
-        let most = self.most;
+        let max_values = self.max_values;
         let left = self.left.get().checked_sub(1).ok_or_else(|| {
             E::custom(format_args!(
-                "a record with more than {most} values in its lists and objects, expected at most {most}"
+                "a record with more than {max_values} values in its lists and objects, expected at most {max_values}"
             ))
         })?;
         self.left.set(left);
@@ -52,14 +52,14 @@ pub fn read(text: &str) -> WireResult<Value> {
     parse(text, MAX_VALUES).map_err(|e| WireFault::json(&e, text))
 }
 
-/// Parses a JSON value with at most `most` values in its lists and objects.
+/// Parses a JSON value with at most `max_values` values in its lists and objects.
 ///
 /// # Errors
 ///
 /// The text is not JSON, or has more values.
-pub fn parse(text: &str, most: u32) -> serde_json::Result<Value> {
+pub fn parse(text: &str, max_values: u32) -> serde_json::Result<Value> {
     let mut json = serde_json::Deserializer::from_str(text);
-    let value = CountedValue(&ValueBudget::new(most)).deserialize(&mut json);
+    let value = CountedValue(&ValueBudget::new(max_values)).deserialize(&mut json);
     value.and_then(|value| json.end().map(|()| value))
 }
 

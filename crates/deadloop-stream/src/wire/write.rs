@@ -18,13 +18,13 @@ impl Serialize for RecordedEvent {
 
 fn write_metadata<M: SerializeMap>(map: &mut M, event: &RecordedEvent) -> Result<(), M::Error> {
     if let Body::ToolResult { error, .. } = &event.body {
-        optional(map, "error", error.as_ref())?;
+        write_optional(map, "error", error.as_ref())?;
     }
     if let Some(t_ms) = event.t_ms {
         map.serialize_entry("t_ms", &time_to_json(t_ms))?;
     }
-    optional(map, "tokens", event.tokens.as_ref())?;
-    all(map, &event.rest)
+    write_optional(map, "tokens", event.tokens.as_ref())?;
+    write_all(map, &event.rest)
 }
 
 fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error> {
@@ -37,9 +37,9 @@ fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error>
             arguments,
         } => {
             map.serialize_entry("type", "tool_call")?;
-            optional(map, "id", id.as_ref())?;
+            write_optional(map, "id", id.as_ref())?;
             map.serialize_entry("name", name)?;
-            optional(
+            write_optional(
                 map,
                 "arguments",
                 Some(arguments).filter(|value| !value.is_null()),
@@ -47,7 +47,7 @@ fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error>
         }
         Body::ToolResult { id, content, .. } => {
             map.serialize_entry("type", "tool_result")?;
-            optional(map, "id", id.as_ref())?;
+            write_optional(map, "id", id.as_ref())?;
             map.serialize_entry("content", content)
         }
         Body::Turn => map.serialize_entry("type", "turn"),
@@ -60,7 +60,7 @@ fn write_body<M: SerializeMap>(map: &mut M, body: &Body) -> Result<(), M::Error>
         }
         Body::Finish { reason } => {
             map.serialize_entry("type", "finish")?;
-            optional(map, "reason", reason.as_ref())
+            write_optional(map, "reason", reason.as_ref())
         }
     }
 }
@@ -80,11 +80,11 @@ fn time_to_json(t_ms: f64) -> Value {
     }
 }
 
-/// Writes a field if it has a value.
+/// Writes a field of the map, unless its value is `None`.
 ///
 /// # Errors
 /// The value cannot be written.
-pub fn optional<M: SerializeMap, T: Serialize>(
+pub fn write_optional<M: SerializeMap, T: Serialize>(
     map: &mut M,
     name: &str,
     value: Option<&T>,
@@ -95,13 +95,12 @@ pub fn optional<M: SerializeMap, T: Serialize>(
     }
 }
 
-/// Writes all these fields.
+/// Writes all given fields to the map.
 ///
 /// # Errors
 ///
 /// A field cannot be written.
-pub fn all<M: SerializeMap>(map: &mut M, fields: &Map<String, Value>) -> Result<(), M::Error> {
-    fields
-        .iter()
+pub fn write_all<M: SerializeMap>(map: &mut M, rest: &Map<String, Value>) -> Result<(), M::Error> {
+    rest.iter()
         .try_for_each(|(name, value)| map.serialize_entry(name, value))
 }

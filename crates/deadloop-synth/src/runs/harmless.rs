@@ -9,7 +9,7 @@ use super::{
     DrawInput, DrawResult, HarmlessDraw, InsertHarmlessFn, RunWithInsertion, clean_labels,
 };
 use crate::planted_loops::Rng;
-use deadloop_corpus::Reason;
+use deadloop_corpus::BenignReason;
 
 /// Turns of harmless repetition, and the number of host turns that they replace.
 pub(crate) struct HarmlessTurns {
@@ -20,7 +20,7 @@ pub(crate) struct HarmlessTurns {
 /// Replaces a random turn of the host by harmless repetition.
 pub(super) fn insert_harmless(
     input: &DrawInput<'_>,
-    (reason, insert): (Reason, InsertHarmlessFn),
+    (reason, insert): (BenignReason, InsertHarmlessFn),
     rng: &mut Rng,
 ) -> DrawResult<RunWithInsertion> {
     let place = |at: usize, places: &[usize]| places[at + 1];

@@ -4,7 +4,9 @@ use serde_json::{Map, Value as Json};
 
 use super::{DrawResult, script};
 use crate::spec::Form;
-use deadloop_corpus::{Benign, Body, Entry, Reason, RecordedEvent, stream, tool_call, tool_result};
+use deadloop_corpus::{
+    BenignReason, BenignSpan, Body, Entry, RecordedEvent, stream, tool_call, tool_result,
+};
 
 /// A real run that may serve as a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +22,7 @@ pub struct RealRun {
     /// The events.
     pub events: Vec<RecordedEvent>,
     /// Harmless repetition in the run (`meta.benign`).
-    pub benign: Vec<Benign>,
+    pub benign: Vec<BenignSpan>,
 }
 
 impl RealRun {
@@ -41,11 +43,11 @@ impl RealRun {
 }
 
 /// Reads `meta.benign`. Invalid entries are ignored.
-fn read_benign(meta: &Map<String, Json>) -> Vec<Benign> {
+fn read_benign(meta: &Map<String, Json>) -> Vec<BenignSpan> {
     let spans = meta.get("benign").and_then(Json::as_array);
     let one = |span: &Json| {
-        Some(Benign {
-            reason: Reason::named(span.get("reason")?.as_str()?)?,
+        Some(BenignSpan {
+            reason: BenignReason::named(span.get("reason")?.as_str()?)?,
             start: span.get("start")?.as_u64()?,
             end: span.get("end")?.as_u64()?,
         })
@@ -58,7 +60,7 @@ fn read_benign(meta: &Map<String, Json>) -> Vec<Benign> {
 pub(crate) struct HostTurn {
     pub(super) events: Vec<RecordedEvent>,
     /// Reason of the harmless repetition that contains the turn.
-    pub(super) benign: Option<Reason>,
+    pub(super) benign: Option<BenignReason>,
     /// Whether the turn is the first of a harmless repetition.
     pub(super) begins_benign: bool,
 }
@@ -144,7 +146,7 @@ impl HostTurn {
         turn
     }
 
-    pub(super) fn with_reason(mut self, reason: Reason, begins_benign: bool) -> Self {
+    pub(super) fn with_reason(mut self, reason: BenignReason, begins_benign: bool) -> Self {
         (self.benign, self.begins_benign) = (Some(reason), begins_benign);
         self
     }
@@ -208,11 +210,11 @@ impl HostRun {
     }
 
     /// Marks the turns whose calls all belong to harmless repetition.
-    fn mark_benign(&mut self, spans: &[Benign]) {
+    fn mark_benign(&mut self, spans: &[BenignSpan]) {
         let places = self.call_offsets();
         for (turn, place) in self.turns.iter_mut().zip(places.windows(2)) {
             let (start, end) = (place[0] as u64, place[1] as u64);
-            let contains = |span: &&Benign| span.start <= start && end <= span.end;
+            let contains = |span: &&BenignSpan| span.start <= start && end <= span.end;
             if let Some(span) = spans.iter().find(contains).filter(|_| start < end) {
                 (turn.benign, turn.begins_benign) = (Some(span.reason), span.start == start);
             }

@@ -34,7 +34,7 @@ use super::stock::{Split, items_of_split};
 use super::transcript::{DrawResult, SynthTranscript, derive_seed};
 use super::{MAX_DRAWS, PLANTED_SUFFIX, Synth, TranscriptFrame};
 use crate::planted_loops::Rng;
-use deadloop_corpus::Reason;
+use deadloop_corpus::BenignReason;
 use deadloop_corpus::{Body, RecordedEvent};
 use harmless::HarmlessTurns;
 use host::{HostRun, HostTurn};
@@ -85,7 +85,7 @@ impl<'a> Synth<'a> {
             let planted = draw_insertion(&spec, &mut rng)?;
             Ok((planted, host))
         };
-        let (planted, host) = self.retry_draw((item, &item.id(nth)), MAX_DRAWS, draw)?;
+        let (planted, host) = self.draw_with_retries((item, &item.id(nth)), MAX_DRAWS, draw)?;
         Ok(self.finish_run(item, (nth, split), planted, host))
     }
 
@@ -210,7 +210,7 @@ fn clean_labels() -> Vec<PlantedLabel> {
 
 /// Lists the spans of harmless repetition, in calls from 0, for `meta.benign`.
 fn list_benign(turns: &[HostTurn]) -> Vec<Json> {
-    let mut found: Vec<(Reason, usize, usize)> = Vec::new();
+    let mut found: Vec<(BenignReason, usize, usize)> = Vec::new();
     let mut calls = 0;
     for turn in turns {
         let (start, end) = (calls, calls + turn.count_calls());
@@ -225,7 +225,7 @@ fn list_benign(turns: &[HostTurn]) -> Vec<Json> {
             (None, _) => {}
         }
     }
-    let one = |(reason, start, end): &(Reason, usize, usize)| json!({"reason": reason.to_string(), "start": start, "end": end});
+    let one = |(reason, start, end): &(BenignReason, usize, usize)| json!({"reason": reason.to_string(), "start": start, "end": end});
     found.iter().map(one).collect()
 }
 

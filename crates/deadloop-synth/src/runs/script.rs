@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::DrawResult;
 use super::host::HostTurn;
-use deadloop_corpus::{Body, Reason, RecordedEvent, tool_call, tool_result};
+use deadloop_corpus::{BenignReason, Body, RecordedEvent, tool_call, tool_result};
 
 /// A parser of the directives of a script.
 #[derive(Default)]
@@ -20,7 +20,7 @@ struct ScriptReader {
     open_calls: Vec<String>,
     call_count: usize,
     agent: Option<String>,
-    benign: Option<Reason>,
+    benign: Option<BenignReason>,
     /// Whether the next turn is the first of the harmless repetition.
     begins_benign: bool,
     /// Whether the next event of the model begins a turn.
@@ -62,7 +62,7 @@ pub(super) fn parse_script(text: &str) -> DrawResult<(Vec<RecordedEvent>, Vec<Ho
 
 impl ScriptReader {
     fn add_directive(&mut self, word: &str, text: &str) -> DrawResult<()> {
-        if let Some(reason) = Reason::named(word) {
+        if let Some(reason) = BenignReason::named(word) {
             (self.benign, self.begins_benign) = (Some(reason), true);
             return Ok(());
         }
@@ -141,7 +141,7 @@ mod tests {
             .iter()
             .map(|turn| (turn.benign, turn.begins_benign))
             .collect();
-        let poll = Some(Reason::Poll);
+        let poll = Some(BenignReason::Poll);
         assert_eq!(
             marks,
             [(None, false), (poll, true), (poll, false), (None, false)]

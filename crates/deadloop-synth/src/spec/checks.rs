@@ -2,7 +2,7 @@
 
 use deadloop_detect::{Fault, Kind};
 
-use super::keys::key_texts;
+use super::keys::describe_keys;
 use super::kinds::ItemMaker;
 use super::parsing::{ItemContext, ParsedTable, SpecResult, resolve_name};
 use super::tables::{DriftKind, ItemTable, LoopClass, RepeatedUnit, SpecStreamKind};
@@ -26,7 +26,7 @@ pub(super) fn check_keys(table: &ItemTable, parsed: ParsedTable<'_>) -> SpecResu
     let Some(key) = parsed.keys().find(|key| !kind.has_key(key)) else {
         return Ok(());
     };
-    let keys = key_texts();
+    let keys = describe_keys();
     let known = keys.iter().filter(|known| known.table == "[[item]]");
     let known = known.map(|known| known.key.as_str());
     let known: Vec<&str> = known.filter(|key| kind.has_key(key)).collect();

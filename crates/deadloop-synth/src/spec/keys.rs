@@ -6,7 +6,7 @@ use super::kinds::{ItemKind, KINDS};
 
 /// The description of a key, as `--keys` prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub struct KeyText {
+pub struct KeyDoc {
     /// Table of the key.
     pub table: String,
     /// Name of the key.
@@ -21,7 +21,7 @@ pub struct KeyText {
 
 #[derive(Deserialize)]
 struct KeyFile {
-    key: Vec<KeyText>,
+    key: Vec<KeyDoc>,
 }
 
 /// Returns the allowed values of a key in a table, which is empty for the whole file. Keys of free-form tables have the
@@ -31,7 +31,7 @@ pub(super) fn expected_value(table: &str, key: &str) -> String {
         "" => ["the spec".to_owned(), "a file of forms".to_owned()],
         table => [format!("[[{table}]]"), format!("{table} = {{ … }}")],
     };
-    let mut keys = key_texts().into_iter();
+    let mut keys = describe_keys().into_iter();
     let text = keys.find(|text| text.key == key && tables.contains(&text.table));
     match text {
         Some(text) => text.expected,
@@ -41,7 +41,7 @@ pub(super) fn expected_value(table: &str, key: &str) -> String {
 }
 
 /// Returns the descriptions of all keys, from `keys.toml`.
-pub fn key_texts() -> Vec<KeyText> {
+pub fn describe_keys() -> Vec<KeyDoc> {
     let file: Result<KeyFile, _> = toml::from_str(include_str!("keys.toml"));
     let mut keys = file.map_or_else(|why| unreachable!("keys.toml: {why}"), |file| file.key);
     for text in keys.iter_mut().filter(|text| text.table == "[[item]]") {

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 
 use super::values::CountRange;
 use crate::runs::{InsertHarmlessFn, InsertLoopFn, agent_loops, harmless, loops};
-use deadloop_corpus::Reason;
+use deadloop_corpus::BenignReason;
 
 /// A kind of item.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) enum ItemMaker {
     /// An unchanged run.
     Run,
     /// Harmless repetition in a run, with its reason for `meta.benign`.
-    Harmless(Reason, InsertHarmlessFn),
+    Harmless(BenignReason, InsertHarmlessFn),
     /// A loop in a run, with the kind for its label.
     Loop(Label, InsertLoopFn),
 }
@@ -92,10 +92,10 @@ kinds! {
     "recorded": Recorded, [], 1 to 1, 1 to 1;
     "fault": Fault, [FAULT_KEYS], 1 to 1, 1 to 1;
     "run": Run, [RUN_KEYS], 1 to 1, 1 to 1;
-    "poll": Harmless(Reason::Poll, harmless::insert_poll), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 6;
-    "batch": Harmless(Reason::Batch, harmless::insert_batch), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 5 to 9;
-    "verify": Harmless(Reason::Verify, harmless::insert_verification), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 6;
-    "retry": Harmless(Reason::Retry, harmless::insert_retry), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 2 to 3;
+    "poll": Harmless(BenignReason::Poll, harmless::insert_poll), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 6;
+    "batch": Harmless(BenignReason::Batch, harmless::insert_batch), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 5 to 9;
+    "verify": Harmless(BenignReason::Verify, harmless::insert_verification), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 6;
+    "retry": Harmless(BenignReason::Retry, harmless::insert_retry), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 2 to 3;
     "identical-call": Loop(Label::IdenticalCall, loops::insert_identical_call), [RUN_KEYS, LOOP_KEYS], 1 to 1, 4 to 10;
     "same-call-same-result": Loop(Label::SameCallSameResult, loops::insert_same_result), [RUN_KEYS, LOOP_KEYS], 1 to 1, 4 to 10;
     "cycle": Loop(Label::Cycle, loops::insert_cycle), [RUN_KEYS, LOOP_KEYS, PERIOD_KEYS], 2 to 4, 4 to 10;
@@ -104,8 +104,8 @@ kinds! {
     "error-retry": Loop(Label::ErrorRetry, loops::insert_reworded_calls), [RUN_KEYS, LOOP_KEYS], 1 to 1, 4 to 10;
     "monologue": Loop(Label::Monologue, loops::insert_monologue), [RUN_KEYS, LOOP_KEYS], 1 to 1, 4 to 10;
     "handoff": Loop(Label::Handoff, loops::insert_handoffs), [RUN_KEYS, LOOP_KEYS], 2 to 2, 4 to 10;
-    "game": Harmless(Reason::Batch, harmless::insert_moves), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 8 to 20;
-    "stateless": Harmless(Reason::Batch, harmless::insert_silent_calls), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 8;
+    "game": Harmless(BenignReason::Batch, harmless::insert_moves), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 8 to 20;
+    "stateless": Harmless(BenignReason::Batch, harmless::insert_silent_calls), [RUN_KEYS, HARMLESS_KEYS], 1 to 1, 3 to 8;
     "reworded-write": Loop(Label::ErrorRetry, agent_loops::insert_rejected_writes), [RUN_KEYS, LOOP_KEYS], 1 to 1, 8 to 16;
     "window": Loop(Label::AperiodicStagnation, agent_loops::insert_overlapping_windows), [RUN_KEYS, LOOP_KEYS, PERIOD_KEYS], 4 to 8, 3 to 4;
     "growing": Loop(Label::AperiodicStagnation, agent_loops::insert_growing_command), [RUN_KEYS, LOOP_KEYS], 1 to 1, 4 to 10;

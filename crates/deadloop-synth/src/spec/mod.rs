@@ -21,7 +21,7 @@ mod parsing;
 mod tables;
 mod values;
 
-pub use keys::{KeyText, key_texts};
+pub use keys::{KeyDoc, describe_keys};
 pub(super) use kinds::ItemMaker;
 pub(super) use parsing::parse_toml;
 pub use parsing::{SpecError, SpecResult};
@@ -150,7 +150,7 @@ impl CorpusSpec {
     }
 
     /// Returns the phrases of doubt in a language. Empty if `glue` is `None` or names no unit of the language.
-    pub(super) fn doubt_words(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
+    pub(super) fn doubt_phrases(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
         let unit = glue.and_then(|name| self.find_unit(name, lang));
         unit.map_or(&[], |unit| &unit.texts)
     }

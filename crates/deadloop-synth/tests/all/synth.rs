@@ -10,7 +10,7 @@ use deadloop_finder::selection::{FoundSpan, find};
 use deadloop_synth::Synth;
 use deadloop_synth::forms::Forms;
 use deadloop_synth::label::PlantedLabel;
-use deadloop_synth::spec::{CorpusSpec, SourcePlace, key_texts};
+use deadloop_synth::spec::{CorpusSpec, SourcePlace, describe_keys};
 use deadloop_synth::stock::{CleanText, RealStream, Stock, TimedPiece};
 use deadloop_synth::transcript::SynthTranscript;
 
@@ -591,7 +591,7 @@ fn forms_are_checked_when_they_are_read() {
 fn every_key_is_told_once_and_as_it_is_read() {
     const WHOLE: &str = "unit = [{ name = 'u', lang = 'en', texts = 'x' }]\ntool = [{ name = 't' }]
         forms = [{ name = 'f', file = 'f.toml' }]\nform = [{ name = 'f', class = 'c', text = 'x' }]";
-    let keys = key_texts();
+    let keys = describe_keys();
     let names: BTreeSet<_> = keys.iter().map(|key| (&key.table, &key.key)).collect();
     assert_eq!(names.len(), keys.len());
     let item = ITEM.replace("paragraph", "near-repeat");

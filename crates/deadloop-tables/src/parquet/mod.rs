@@ -32,7 +32,7 @@ impl ParquetWriter {
     pub fn new(file: File, columns: &[ColumnDoc]) -> Result<Self, ParquetError> {
         let types = columns.iter();
         let types = types
-            .map(|doc| (doc.name.as_str().into(), doc.of.data_type()))
+            .map(|doc| (doc.name.as_str().into(), doc.cell_type.data_type()))
             .collect();
         let writer = polars_io::parquet::write::ParquetWriter::new(file)
             .with_compression(ParquetCompression::Zstd(None))

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use deadloop_detect::{Alarm, Feeds, Guards, Response, Setting, Settings};
-use deadloop_proxy::{AlarmEffect, Proxy as ProxyServer, ProxyNews, ProxyOptions, Upstream};
+use deadloop_proxy::{AlarmEffect, Proxy as ProxyServer, ProxyEvent, ProxyOptions, Upstream};
 
 use crate::args::GlobalArgs;
 use crate::exit::{Code, Outcome};
@@ -63,24 +63,24 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     if let Some(words) = blind {
         log.write_line(format!("deadloop: {words}"));
     }
-    let news_log = Arc::clone(&log);
-    let tell = move |news: ProxyNews<'_>| news_log.write_line(format_news(news));
+    let event_log = Arc::clone(&log);
+    let on_event = move |event: ProxyEvent<'_>| event_log.write_line(format_event(event));
     let options = ProxyOptions {
         upstream: args.upstream.clone(),
         guards,
         think: reader.think(path)?,
         max_connections: args.max_streams,
-        hook: Box::new(tell),
+        on_event: Box::new(on_event),
     };
     let at = &args.listen;
     let proxy = ProxyServer::bind(at, options);
     let mut proxy = proxy.map_err(|e| Code::Usage.error(format!("--listen {at}: {e}")))?;
     let metrics = args.metrics.as_deref().map(|at| {
-        let scraped = proxy.metrics_at(at);
+        let scraped = proxy.serve_metrics_at(at);
         scraped.map_err(|e| Code::Usage.error(format!("--metrics {at}: {e}")))
     });
     let metrics = metrics.transpose()?;
-    let stopper = proxy.stopper()?;
+    let stopper = proxy.stop_handle()?;
     interrupt::add_handler(move || {
         stopper.stop();
         // The command ends by itself by then.
@@ -101,15 +101,15 @@ pub(super) fn run(args: &ProxyArgs, global: GlobalArgs) -> Outcome {
     }
 }
 
-/// Formats news of the proxy as a line of the log.
-fn format_news(news: ProxyNews<'_>) -> String {
-    match news {
-        ProxyNews::Alarm(model, alarm, followed) => format_alarm(model, alarm, followed),
-        ProxyNews::Packed(how) => format!(
+/// Formats an event of the proxy as a line of the log.
+fn format_event(event: ProxyEvent<'_>) -> String {
+    match event {
+        ProxyEvent::Alarm(model, alarm, followed) => format_alarm(model, alarm, followed),
+        ProxyEvent::Compressed(how) => format!(
             "deadloop: the server packs its streams ({}) though it is asked not to: no guard can read them, and they pass",
             visible(&shorten(how, MAX_NAME))
         ),
-        ProxyNews::NoTls(why) => {
+        ProxyEvent::TlsFailed(why) => {
             format!(
                 "deadloop: the server cannot be reached: {}",
                 visible(&shorten(why, MAX_LINE))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use deadloop_run::synth::{COUNTED, SynthSummary, make};
-use deadloop_synth::spec::{KeyText, key_texts};
+use deadloop_synth::spec::{KeyDoc, describe_keys};
 use serde_json::{Map, Value, json};
 
 use crate::args::GlobalArgs;
@@ -81,12 +81,12 @@ pub(super) fn run(args: &SynthArgs, global: GlobalArgs) -> Outcome {
 }
 
 fn print_keys(global: GlobalArgs) -> Outcome {
-    let keys = key_texts();
+    let keys = describe_keys();
     if global.json {
         return show::print_json(&keys);
     }
     for table in keys.chunk_by(|one, next| one.table == next.table) {
-        let row = |key: &KeyText| {
+        let row = |key: &KeyDoc| {
             [&key.key, &key.expected, &key.default, &key.meaning]
                 .map(String::clone)
                 .to_vec()

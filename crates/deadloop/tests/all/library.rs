@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use deadloop_corpus::Transcript;
 use deadloop_detect::Settings;
-use deadloop_replay::{Interruption, Plan, Subject, text_of};
+use deadloop_replay::{Interruption, Plan, Subject, event_text};
 use deadloop_run::layout::TextDocument;
 use deadloop_run::merge::MergeOptions;
 use deadloop_run::option::OUT;
@@ -225,12 +225,12 @@ impl Subject for Longer {
     }
 
     fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interruption> {
-        let texts = transcript.events.iter().filter_map(text_of);
+        let texts = transcript.events.iter().filter_map(event_text);
         let chars: usize = texts.map(|(_, text)| text.chars().count()).sum();
         Ok(self.0.iter().map(|most| chars > *most).collect())
     }
 
-    fn fits(&self, said: &Vec<bool>) -> bool {
+    fn can_return(&self, said: &Vec<bool>) -> bool {
         said.len() == self.0.len()
     }
 }

@@ -13,8 +13,8 @@ use crate::{Body, Entry, Place, RecordedEvent, TagSide, Transcript};
 
 mod write;
 
-use deadloop_stream::wire::{CountedValue, DUPLICATE_FIELD, EventList, Fields, ValueBudget};
-pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_of, kind, utf8};
+use deadloop_stream::wire::{CountedValue, EventList, Fields, REPEATED_FIELD, ValueBudget};
+pub(crate) use deadloop_stream::wire::{WireFault, WireResult, event_from_object, kind, read_utf8};
 pub(crate) use write::write_line;
 
 const FIELD_NAMES: [&str; 10] = [
@@ -114,7 +114,8 @@ impl WireTranscript {
         })
     }
 
-    /// Takes the events, also from one of the short forms: `text`, or `reasoning` and `answer`.
+    /// Removes the events from the record and returns them. A record may also have a short form: `text`, or `reasoning`
+    /// and `answer`.
     fn take_events(&mut self, think: ThinkOptions) -> WireResult<Vec<RecordedEvent>> {
         const FORMS: &str = "`events`, or `text`, or `reasoning` and `answer`";
         let text = self.fields.take_string("text")?;
@@ -150,7 +151,7 @@ impl WireTranscript {
 
 fn read_event(value: Value) -> WireResult<RecordedEvent> {
     match value {
-        Value::Object(object) => event_of(object),
+        Value::Object(object) => event_from_object(object),
         other => Err(WireFault::new(kind(&other), "an event (a JSON object)")),
     }
 }
@@ -174,7 +175,7 @@ impl<'de> Deserialize<'de> for WireTranscript {
                     }
                     let value = map.next_value_seed(CountedValue(&budget))?;
                     if !wire.set_field(name, value) {
-                        return Err(A::Error::custom(DUPLICATE_FIELD));
+                        return Err(A::Error::custom(REPEATED_FIELD));
                     }
                 }
                 Ok(wire)

@@ -4,7 +4,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use deadloop_stream::wire::{all, optional};
+use deadloop_stream::wire::{write_all, write_optional};
 
 use crate::Entry;
 
@@ -22,14 +22,14 @@ impl Serialize for TranscriptJson<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &transcript.id)?;
         map.serialize_entry("model", &transcript.model)?;
-        optional(&mut map, "profile", transcript.profile.as_ref())?;
-        optional(&mut map, "group", transcript.group.as_ref())?;
-        optional(&mut map, "lang", transcript.lang.as_ref())?;
+        write_optional(&mut map, "profile", transcript.profile.as_ref())?;
+        write_optional(&mut map, "group", transcript.group.as_ref())?;
+        write_optional(&mut map, "lang", transcript.lang.as_ref())?;
         let meta = Some(&transcript.meta).filter(|meta| !meta.is_empty());
-        optional(&mut map, "meta", meta)?;
+        write_optional(&mut map, "meta", meta)?;
         map.serialize_entry("events", &transcript.events)?;
-        optional(&mut map, "labels", entry.labels.as_ref())?;
-        all(&mut map, &entry.rest)?;
+        write_optional(&mut map, "labels", entry.labels.as_ref())?;
+        write_all(&mut map, &entry.rest)?;
         map.end()
     }
 }

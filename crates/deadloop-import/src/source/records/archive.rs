@@ -14,7 +14,7 @@ use super::{
 };
 use deadloop_corpus::Place;
 use deadloop_corpus::files::decompression::UnpackedBytes;
-use deadloop_stream::wire::{self, WireFault, WireResult, utf8};
+use deadloop_stream::wire::{self, WireFault, WireResult, read_utf8};
 
 type Archive = ZipArchive<BufReader<File>>;
 
@@ -102,7 +102,7 @@ impl MemberRecords {
             let expected = format!("at most {MAX_DOCUMENT_BYTES} bytes");
             return Err((0, WireFault::new("a member that is too long", expected)));
         }
-        let text = utf8(&bytes).map_err(|fault| (1, fault))?;
+        let text = read_utf8(&bytes).map_err(|fault| (1, fault))?;
         wire::parse(text, MAX_VALUES)
             .map(RecordContent::Json)
             .map_err(|e| (e.line() as u64, WireFault::json(&e, text)))

@@ -7,7 +7,7 @@ use std::io::{BufRead, Read};
 use serde_json::Value;
 
 use super::{MAX_DOCUMENT_BYTES, RecordContent, RecordResult, SourceRecord};
-use deadloop_corpus::files::csv_rows::{CsvRow, first_row, is_open, line_breaks};
+use deadloop_corpus::files::csv_rows::{CsvRow, count_line_breaks, is_open, parse_first_row};
 use deadloop_corpus::files::lines::broken;
 use deadloop_corpus::{Cost, Place, Problem};
 use deadloop_stream::BOM;
@@ -91,8 +91,8 @@ impl<R: BufRead> CsvRecords<R> {
         if self.line == 1 && self.data.starts_with(BOM) {
             self.data.drain(..BOM.len());
         }
-        let (end, row) = first_row(&self.data, self.line)?;
-        self.line += line_breaks(&self.data[..end]);
+        let (end, row) = parse_first_row(&self.data, self.line)?;
+        self.line += count_line_breaks(&self.data[..end]);
         self.data.drain(..end);
         Some(Ok(row))
     }

@@ -10,7 +10,7 @@ use deadloop_detect::harness::JsonScan;
 use super::{MAX_DOCUMENT_BYTES, MAX_VALUES, RecordContent, RecordResult, SourceRecord};
 use deadloop_corpus::Place;
 use deadloop_corpus::files::lines::broken;
-use deadloop_stream::wire::{self, WireFault, utf8};
+use deadloop_stream::wire::{self, WireFault, read_utf8};
 
 pub(super) fn read_records(
     bytes: impl BufRead,
@@ -158,7 +158,7 @@ impl<R: BufRead> DocumentRecords<R> {
         {
             return Err(here(fault));
         }
-        let text = utf8(&piece.bytes).map_err(here)?;
+        let text = read_utf8(&piece.bytes).map_err(here)?;
         let value = wire::parse(text.trim_ascii(), MAX_VALUES);
         value.map(RecordContent::Json).map_err(|e| {
             let line = piece.line + (e.line() as u64).saturating_sub(1);
@@ -187,7 +187,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         if piece.bytes.is_empty() && self.scan.cut_fault(true).is_none() {
             return None;
         }
-        let whole = wire::repair_escapes(&piece.bytes);
+        let whole = wire::replace_lone_surrogates(&piece.bytes);
         let has_half_pair = whole.is_some();
         piece.bytes = whole.map_or(piece.bytes, String::into_bytes);
         let place = |line| Place::new(self.place.file.clone(), line);

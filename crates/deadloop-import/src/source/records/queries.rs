@@ -15,9 +15,9 @@ pub(crate) struct Query {
     pub(crate) format: String,
     /// Tables of the database with their columns. A column with the prefix `!` must be absent.
     pub(crate) tables: BTreeMap<String, Vec<String>>,
-    /// Query for the runs. Each row has the key of a run, and data on the run.
+    /// SQL query that lists the runs. Each row has the key of a run, and data on the run.
     pub(crate) runs: String,
-    /// Query for the rows, in order, of the run whose key is `?1`.
+    /// SQL query that lists the rows of the run with the key `?1`, in order.
     pub(crate) rows: String,
 }
 

@@ -137,7 +137,7 @@ pub(crate) fn streamed<'a>(
     params: &Params,
     chunks: impl IntoIterator<Item = &'a str>,
 ) -> MeaningParts {
-    let mut machine = repairer.text(params).unwrap();
+    let mut machine = repairer.text_repairer(params).unwrap();
     let mut pieces = MeaningParts::default();
     for chunk in chunks {
         machine.push(chunk, &mut pieces);

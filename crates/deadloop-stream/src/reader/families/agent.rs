@@ -6,9 +6,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, missing_field, wrong_type};
 use crate::reader::content::ObjectContent;
-use crate::time::millis;
+use crate::time::parse_millis;
 use crate::wire::{WireFault, WireResult};
 
 /// The family of an agent server's events.
@@ -32,20 +32,20 @@ fn check(object: &Object) -> WireResult {
             Some(Value::String(_)) => {
                 return Err(WireFault::new(format!("`{name}` is empty"), "a name"));
             }
-            Some(other) => return Err(fields::wrong(name, other, "a name")),
-            None => return Err(fields::missing(name, "a name")),
+            Some(other) => return Err(wrong_type(name, other, "a name")),
+            None => return Err(missing_field(name, "a name")),
         }
     }
     let time = "a time as ISO 8601, or a number of seconds or milliseconds since 1970";
     match object.get("timestamp") {
-        Some(at) if millis(at).is_some() => {}
+        Some(at) if parse_millis(at).is_some() => {}
         Some(at) => return Err(WireFault::new(format!("`timestamp` is {at}"), time)),
-        None => return Err(fields::missing("timestamp", time)),
+        None => return Err(missing_field("timestamp", time)),
     }
     match object.get("payload") {
         Some(Value::Object(_) | Value::String(_) | Value::Array(_)) => Ok(()),
-        Some(other) => Err(fields::wrong("payload", other, "an object or a text")),
-        None => Err(fields::missing("payload", "an object or a text")),
+        Some(other) => Err(wrong_type("payload", other, "an object or a text")),
+        None => Err(missing_field("payload", "an object or a text")),
     }
 }
 
@@ -66,7 +66,7 @@ fn remove_replay_flags(object: &mut Object) -> bool {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         replay |= remove_own_replay_flags(metadata);
         if metadata.is_empty() {
-            fields::any(object, "metadata");
+            object.take("metadata");
         }
     }
     replay
@@ -77,7 +77,7 @@ fn remove_own_replay_flags(object: &mut Object) -> bool {
     let (replay, live) = (flag("is_replay"), flag("is_realtime"));
     let phase = object.get("phase").and_then(Value::as_str);
     let phase = phase.map(|phase| phase.to_lowercase().contains("replay"));
-    fields::remove_all(object, "is_replay is_realtime phase");
+    object.remove_fields("is_replay is_realtime phase");
     replay.or(live.map(|live| !live)).or(phase).unwrap_or(false)
 }
 
@@ -85,9 +85,9 @@ const TEXT_FIELDS: [&str; 5] = ["content", "text", "delta", "data", "message"];
 const THINKING_WORDS: [&str; 3] = ["think", "thought", "reason"];
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let kind = fields::string(object, "event_type")?.unwrap_or_default();
+    let kind = object.take_string("event_type")?.unwrap_or_default();
     let kind = kind.to_lowercase();
-    let mut payload = match fields::any(object, "payload") {
+    let mut payload = match object.take("payload") {
         Some(Value::Object(payload)) => payload,
         Some(text @ Value::String(_)) => [("content".to_owned(), text)].into_iter().collect(),
         Some(other) => [("data".to_owned(), other)].into_iter().collect(),
@@ -100,7 +100,7 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         .into_iter()
         .find(|name| payload.get(*name).is_some_and(Value::is_string));
     let text = named
-        .map(|name| fields::string(&mut payload, name))
+        .map(|name| payload.take_string(name))
         .transpose()?
         .flatten();
     let error = text.clone().filter(|_| kind == "error");
@@ -109,14 +109,14 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         (_, true) => reasoning_event(text),
         (_, false) => answer_event(text),
     };
-    parsed.event(0, event);
-    parsed.response = fields::label(object, "agent_source");
+    parsed.push(0, event);
+    parsed.response = object.take_label("agent_source");
     parsed.keep("error", error.map(Value::String));
-    parsed.at = fields::any(object, "timestamp").and_then(|at| millis(&at));
+    parsed.at = object.take("timestamp").and_then(|at| parse_millis(&at));
     // The content type matters only for text. Each event has a different id.
     if !parsed.parts.is_empty() {
-        fields::remove_all(&mut payload, "id content_type");
+        payload.remove_fields("id content_type");
     }
-    parsed.left("payload", payload);
+    parsed.add_rest("payload", payload);
     Ok(())
 }

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields};
 use crate::reader::content::{CallPiece, ObjectContent};
-use crate::reasons::usual;
+use crate::reasons::normalize;
 use crate::wire::WireResult;
 use crate::{Body, RecordedEvent};
 
@@ -55,21 +55,21 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let kind = fields::string(object, "type")?.unwrap_or_default();
+    let kind = object.take_string("type")?.unwrap_or_default();
     match kind.as_str() {
         "start" => {
             parsed.begins = true;
-            fields::any(object, "messageId");
+            object.take("messageId");
         }
-        "text-delta" => parsed.event(0, answer_event(fields::string(object, "delta")?)),
-        "reasoning-delta" => parsed.event(0, reasoning_event(fields::string(object, "delta")?)),
+        "text-delta" => parsed.push(0, answer_event(object.take_string("delta")?)),
+        "reasoning-delta" => parsed.push(0, reasoning_event(object.take_string("delta")?)),
         // The arguments came in pieces before, and are repeated as a whole.
         "tool-input-available" => add_call(object, parsed)?,
         "tool-output-available" | "tool-output-error" => {
-            let output = ["output", "errorText"].map(|name| fields::any(object, name));
+            let output = ["output", "errorText"].map(|name| object.take(name));
             let output = output.into_iter().flatten().next();
             let body = Body::ToolResult {
-                id: fields::label(object, "toolCallId"),
+                id: object.take_label("toolCallId"),
                 content: match output {
                     Some(Value::String(text)) => text,
                     Some(other) => other.to_string(),
@@ -77,31 +77,33 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
                 },
                 error: Some(kind == "tool-output-error"),
             };
-            parsed.event(0, Some(RecordedEvent::new(body)));
+            parsed.push(0, Some(RecordedEvent::new(body)));
         }
         "finish" => {
-            let reason = fields::string(object, "finishReason")?;
-            parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
+            let reason = object.take_string("finishReason")?;
+            parsed.push(0, finish_event(reason.map(|reason| normalize(&reason))));
             parsed.ends = true;
         }
         "error" => {
-            parsed.event(0, Some(failure_event()));
-            parsed.keep("error", fields::any(object, "errorText"));
+            parsed.push(0, Some(failure_event()));
+            parsed.keep("error", object.take("errorText"));
         }
         _ => {}
     }
-    fields::any(object, "id");
+    object.take("id");
     Ok(())
 }
 
 /// Adds a call with complete arguments.
 fn add_call(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     let piece = CallPiece {
-        id: fields::label(object, "toolCallId"),
-        name: fields::string(object, "toolName")?,
-        arguments: fields::any(object, "input").map_or(String::new(), |input| input.to_string()),
+        id: object.take_label("toolCallId"),
+        name: object.take_string("toolName")?,
+        arguments: object
+            .take("input")
+            .map_or(String::new(), |input| input.to_string()),
         ..CallPiece::default()
     };
-    parsed.call(0, piece);
+    parsed.push_call(0, piece);
     Ok(())
 }

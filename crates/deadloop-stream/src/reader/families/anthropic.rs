@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, as_object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
 use crate::wire::WireResult;
 
@@ -54,36 +54,35 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         parsed.ends = true;
         return Ok(());
     }
-    let kind = fields::string(object, "type")?.unwrap_or_default();
-    let index = fields::count(object, "index")?.unwrap_or(0);
+    let kind = object.take_string("type")?.unwrap_or_default();
+    let index = object.take_count("index")?.unwrap_or(0);
     match kind.as_str() {
         "message_start" => {
             parsed.begins = true;
-            read_message(
-                fields::object(object, "message")?.unwrap_or_default(),
-                parsed,
-            )?;
+            read_message(object.take_object("message")?.unwrap_or_default(), parsed)?;
         }
         "content_block_start" => {
-            let part = fields::object(object, "content_block")?.unwrap_or_default();
+            let part = object.take_object("content_block")?.unwrap_or_default();
             read_block(part, index, "content_block", parsed)?;
         }
         "content_block_delta" => {
-            let part = fields::object(object, "delta")?.unwrap_or_default();
+            let part = object.take_object("delta")?.unwrap_or_default();
             read_block(part, index, "delta", parsed)?;
         }
         "message_delta" => {
-            let mut delta = fields::object(object, "delta")?.unwrap_or_default();
-            parsed.event(0, finish_event(fields::string(&mut delta, "stop_reason")?));
-            parsed.left("delta", delta);
-            parsed.usage(object, "output_tokens");
+            let mut delta = object.take_object("delta")?.unwrap_or_default();
+            parsed.push(0, finish_event(delta.take_string("stop_reason")?));
+            parsed.add_rest("delta", delta);
+            parsed.take_usage(object, "output_tokens");
         }
         // A block that is no call has no key to end.
-        "content_block_stop" => parsed.parts.push((0, ObjectPart::Over(index.to_string()))),
+        "content_block_stop" => parsed
+            .parts
+            .push((0, ObjectPart::CallEnd(index.to_string()))),
         "message_stop" => parsed.ends = true,
         "error" => {
-            parsed.event(0, Some(failure_event()));
-            parsed.keep("error", fields::any(object, "error"));
+            parsed.push(0, Some(failure_event()));
+            parsed.keep("error", object.take("error"));
         }
         _ => {}
     }
@@ -92,24 +91,21 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 
 /// Reads a message that is complete or just beginning.
 fn read_message(mut message: Object, parsed: &mut ObjectContent) -> WireResult {
-    parsed.response = fields::label(&mut message, "id");
-    parsed.model = fields::label(&mut message, "model");
-    let content = fields::list(&mut message, "content")?.unwrap_or_default();
+    parsed.response = message.take_label("id");
+    parsed.model = message.take_label("model");
+    let content = message.take_list("content")?.unwrap_or_default();
     for (index, part) in content.into_iter().enumerate() {
         read_block(
-            fields::as_object("content[]", part)?,
+            as_object("content[]", part)?,
             index as u64,
             "content[]",
             parsed,
         )?;
     }
-    parsed.event(
-        0,
-        finish_event(fields::string(&mut message, "stop_reason")?),
-    );
-    parsed.usage(&mut message, "output_tokens");
-    fields::remove_all(&mut message, "type role");
-    parsed.left("message", message);
+    parsed.push(0, finish_event(message.take_string("stop_reason")?));
+    parsed.take_usage(&mut message, "output_tokens");
+    message.remove_fields("type role");
+    parsed.add_rest("message", message);
     Ok(())
 }
 
@@ -120,32 +116,32 @@ fn read_block(
     path: &'static str,
     parsed: &mut ObjectContent,
 ) -> WireResult {
-    let kind = fields::string(&mut block, "type")?.unwrap_or_default();
+    let kind = block.take_string("type")?.unwrap_or_default();
     match kind.as_str() {
-        "text" | "text_delta" => parsed.event(0, answer_event(fields::string(&mut block, "text")?)),
+        "text" | "text_delta" => parsed.push(0, answer_event(block.take_string("text")?)),
         "thinking" | "thinking_delta" => {
-            parsed.event(0, reasoning_event(fields::string(&mut block, "thinking")?))
+            parsed.push(0, reasoning_event(block.take_string("thinking")?))
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" | "input_json_delta" => {
-            let input = fields::any(&mut block, "input").filter(|input| match input {
+            let input = block.take("input").filter(|input| match input {
                 // The start of a block has an empty input, which comes later.
                 Value::Object(input) => !input.is_empty() || path == "content[]",
                 _ => true,
             });
-            let piece = fields::string(&mut block, "partial_json")?;
+            let piece = block.take_string("partial_json")?;
             let call = CallPiece {
                 key: index.to_string(),
-                id: fields::label(&mut block, "id"),
-                name: fields::string(&mut block, "name")?,
+                id: block.take_label("id"),
+                name: block.take_string("name")?,
                 arguments: piece
                     .or(input.map(|input| input.to_string()))
                     .unwrap_or_default(),
                 ends: true,
             };
-            parsed.call(0, call);
+            parsed.push_call(0, call);
         }
         _ => {}
     }
-    parsed.left(path, block);
+    parsed.add_rest(path, block);
     Ok(())
 }

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, finish_event, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, as_object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart};
-use crate::reasons::usual;
+use crate::reasons::normalize;
 use crate::wire::WireResult;
 
 /// The keys of stream events that hold text or mark the stream's progress.
@@ -63,83 +63,86 @@ fn is_metadata(object: &Object) -> bool {
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     if is_whole_response(object) {
         parsed.begins = true;
-        let mut output = fields::object(object, "output")?.unwrap_or_default();
-        let mut message = fields::object(&mut output, "message")?.unwrap_or_default();
-        fields::any(&mut message, "role");
-        for (at, part) in fields::list(&mut message, "content")?
+        let mut output = object.take_object("output")?.unwrap_or_default();
+        let mut message = output.take_object("message")?.unwrap_or_default();
+        message.take("role");
+        for (at, part) in message
+            .take_list("content")?
             .unwrap_or_default()
             .into_iter()
             .enumerate()
         {
-            read_block(fields::as_object("content[]", part)?, at as u64, parsed)?;
+            read_block(as_object("content[]", part)?, at as u64, parsed)?;
         }
         read_end(object, parsed)?;
         read_usage(object, parsed);
         parsed.ends = true;
-        parsed.left("output.message", message);
+        parsed.add_rest("output.message", message);
         return Ok(());
     }
-    if fields::object(object, "messageStart")?.is_some() {
+    if object.take_object("messageStart")?.is_some() {
         parsed.begins = true;
     }
     for name in ["contentBlockStart", "contentBlockDelta"] {
-        if let Some(mut piece) = fields::object(object, name)? {
-            let at = fields::count(&mut piece, "contentBlockIndex")?.unwrap_or(0);
+        if let Some(mut piece) = object.take_object(name)? {
+            let at = piece.take_count("contentBlockIndex")?.unwrap_or(0);
             for part in ["start", "delta"] {
-                let part = fields::object(&mut piece, part)?.unwrap_or_default();
+                let part = piece.take_object(part)?.unwrap_or_default();
                 read_block(part, at, parsed)?;
             }
-            parsed.left("contentBlock", piece);
+            parsed.add_rest("contentBlock", piece);
         }
     }
-    if let Some(mut stop) = fields::object(object, "contentBlockStop")? {
-        let at = fields::count(&mut stop, "contentBlockIndex")?.unwrap_or(0);
-        parsed.parts.push((0, ObjectPart::Over(at.to_string())));
+    if let Some(mut stop) = object.take_object("contentBlockStop")? {
+        let at = stop.take_count("contentBlockIndex")?.unwrap_or(0);
+        parsed.parts.push((0, ObjectPart::CallEnd(at.to_string())));
     }
-    if let Some(mut stop) = fields::object(object, "messageStop")? {
+    if let Some(mut stop) = object.take_object("messageStop")? {
         read_end(&mut stop, parsed)?;
-        parsed.left("messageStop", stop);
+        parsed.add_rest("messageStop", stop);
     }
-    if let Some(mut metadata) = fields::object(object, "metadata")? {
+    if let Some(mut metadata) = object.take_object("metadata")? {
         read_usage(&mut metadata, parsed);
         parsed.ends = true;
-        parsed.left("metadata", metadata);
+        parsed.add_rest("metadata", metadata);
     }
     Ok(())
 }
 
 fn read_end(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let reason = fields::string(object, "stopReason")?;
-    parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
+    let reason = object.take_string("stopReason")?;
+    parsed.push(0, finish_event(reason.map(|reason| normalize(&reason))));
     Ok(())
 }
 
 fn read_usage(object: &mut Object, parsed: &mut ObjectContent) {
-    parsed.usage(object, "outputTokens");
-    parsed.took = fields::any(object, "metrics").and_then(|m| m.get("latencyMs")?.as_f64());
+    parsed.take_usage(object, "outputTokens");
+    parsed.took = object
+        .take("metrics")
+        .and_then(|m| m.get("latencyMs")?.as_f64());
 }
 
 /// Reads the start of a block, or a delta of a block.
 fn read_block(mut block: Object, at: u64, parsed: &mut ObjectContent) -> WireResult {
-    parsed.event(0, answer_event(fields::string(&mut block, "text")?));
-    if let Some(mut thought) = fields::object(&mut block, "reasoningContent")? {
-        let inner = fields::object(&mut thought, "reasoningText")?;
+    parsed.push(0, answer_event(block.take_string("text")?));
+    if let Some(mut thought) = block.take_object("reasoningContent")? {
+        let inner = thought.take_object("reasoningText")?;
         let mut thought = inner.unwrap_or(thought);
-        parsed.event(0, reasoning_event(fields::string(&mut thought, "text")?));
-        parsed.left("reasoningContent", thought);
+        parsed.push(0, reasoning_event(thought.take_string("text")?));
+        parsed.add_rest("reasoningContent", thought);
     }
-    if let Some(mut call) = fields::object(&mut block, "toolUse")? {
-        let arguments = fields::text_or_json(&mut call, "input");
+    if let Some(mut call) = block.take_object("toolUse")? {
+        let arguments = call.take_text("input");
         let piece = CallPiece {
             key: at.to_string(),
-            id: fields::label(&mut call, "toolUseId"),
-            name: fields::string(&mut call, "name")?,
+            id: call.take_label("toolUseId"),
+            name: call.take_string("name")?,
             arguments,
             ends: true,
         };
-        parsed.call(0, piece);
-        parsed.left("toolUse", call);
+        parsed.push_call(0, piece);
+        parsed.add_rest("toolUse", call);
     }
-    parsed.left("content[]", block);
+    parsed.add_rest("content[]", block);
     Ok(())
 }

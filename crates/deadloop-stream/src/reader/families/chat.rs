@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, non_empty, reasoning_event};
 use crate::RecordedEvent;
-use crate::fields::{self, Object, RestFields};
+use crate::fields::{Object, ReadFields, RestFields, as_object, wrong_type};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
 use crate::wire::WireResult;
 
@@ -106,15 +106,15 @@ fn parse_quickly(text: &str) -> Option<ObjectContent> {
 
 impl ChatChunk {
     fn from_object(mut object: Object) -> WireResult<Self> {
-        fields::any(&mut object, "object");
-        let choices = fields::list(&mut object, "choices")?.unwrap_or_default();
+        object.take("object");
+        let choices = object.take_list("choices")?.unwrap_or_default();
         let choices = choices.into_iter();
         Ok(Self {
-            id: fields::label(&mut object, "id"),
-            model: fields::label(&mut object, "model"),
-            created: fields::any(&mut object, "created"),
-            system_fingerprint: fields::any(&mut object, "system_fingerprint"),
-            usage: fields::any(&mut object, "usage"),
+            id: object.take_label("id"),
+            model: object.take_label("model"),
+            created: object.take("created"),
+            system_fingerprint: object.take("system_fingerprint"),
+            usage: object.take("usage"),
             choices: choices
                 .map(ChatChoice::from_value)
                 .collect::<Result<_, _>>()?,
@@ -136,17 +136,17 @@ impl ChatChunk {
         parsed.keep("created", self.created);
         parsed.keep("system_fingerprint", self.system_fingerprint);
         for name in ["service_tier", "provider"] {
-            parsed.keep(name, fields::any(&mut rest, name));
+            parsed.keep(name, rest.take(name));
         }
         parsed.keep("usage", self.usage);
         for name in ["timings", "error"] {
-            parsed.keep(name, fields::any(&mut rest, name));
+            parsed.keep(name, rest.take(name));
         }
         for choice in self.choices {
             choice.add_to(&mut parsed)?;
         }
-        parsed.event(0, failed);
-        parsed.left("", rest);
+        parsed.push(0, failed);
+        parsed.add_rest("", rest);
         Ok(parsed)
     }
 }
@@ -157,7 +157,7 @@ fn read_tokens(usage: &Value) -> Option<TokenCounts> {
 
 impl ChatChoice {
     fn from_value(value: Value) -> WireResult<Self> {
-        let mut object = fields::as_object("choices[]", value)?;
+        let mut object = as_object("choices[]", value)?;
         let delta = |object: Option<Object>| {
             object
                 .map(ChatDelta::from_object)
@@ -165,11 +165,11 @@ impl ChatChoice {
                 .map(|d| d.map(Box::new))
         };
         Ok(Self {
-            index: fields::count(&mut object, "index")?,
-            delta: delta(fields::object(&mut object, "delta")?)?,
-            message: delta(fields::object(&mut object, "message")?)?,
-            text: fields::string(&mut object, "text")?,
-            finish_reason: fields::string(&mut object, "finish_reason")?,
+            index: object.take_count("index")?,
+            delta: delta(object.take_object("delta")?)?,
+            message: delta(object.take_object("message")?)?,
+            text: object.take_string("text")?,
+            finish_reason: object.take_string("finish_reason")?,
             rest: RestFields(object),
         })
     }
@@ -186,11 +186,11 @@ impl ChatChoice {
         if let Some(delta) = self.message.or(self.delta) {
             delta.add_to(index, parsed)?;
         }
-        parsed.event(index, answer_event(self.text));
+        parsed.push(index, answer_event(self.text));
         let RestFields(mut rest) = self.rest;
         let verdict = read_loop_verdict(&mut rest);
-        parsed.event(index, verdict.or(finish_event(self.finish_reason)));
-        parsed.left("choices[]", rest);
+        parsed.push(index, verdict.or(finish_event(self.finish_reason)));
+        parsed.add_rest("choices[]", rest);
         Ok(())
     }
 }
@@ -203,7 +203,7 @@ fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
         return None;
     }
     let mut event = finish_event(Some("repetition".to_owned()))?;
-    let raw = fields::any(rest, "stop_reason")?;
+    let raw = rest.take("stop_reason")?;
     event.rest.insert("raw_reason".to_owned(), raw);
     Some(event)
 }
@@ -211,33 +211,33 @@ fn read_loop_verdict(rest: &mut Object) -> Option<RecordedEvent> {
 impl ChatDelta {
     fn from_object(mut object: Object) -> WireResult<Self> {
         Ok(Self {
-            role: fields::any(&mut object, "role").map(|_| IgnoredAny),
-            reasoning_content: fields::string(&mut object, "reasoning_content")?,
-            reasoning: fields::string(&mut object, "reasoning")?,
-            content: fields::any(&mut object, "content"),
-            refusal: fields::string(&mut object, "refusal")?,
-            tool_calls: fields::list(&mut object, "tool_calls")?,
-            function_call: fields::object(&mut object, "function_call")?,
+            role: object.take("role").map(|_| IgnoredAny),
+            reasoning_content: object.take_string("reasoning_content")?,
+            reasoning: object.take_string("reasoning")?,
+            content: object.take("content"),
+            refusal: object.take_string("refusal")?,
+            tool_calls: object.take_list("tool_calls")?,
+            function_call: object.take_object("function_call")?,
             rest: RestFields(object),
         })
     }
 
     fn add_to(self, index: u64, parsed: &mut ObjectContent) -> WireResult {
         let thinking = self.reasoning_content.filter(|text| !text.is_empty());
-        parsed.event(index, reasoning_event(thinking.or(self.reasoning)));
+        parsed.push(index, reasoning_event(thinking.or(self.reasoning)));
         match self.content {
             None => {}
-            Some(Value::String(text)) => parsed.event(index, answer_event(Some(text))),
+            Some(Value::String(text)) => parsed.push(index, answer_event(Some(text))),
             Some(Value::Array(blocks)) => {
                 for block in blocks {
-                    read_block(fields::as_object("content[]", block)?, index, parsed)?;
+                    read_block(as_object("content[]", block)?, index, parsed)?;
                 }
             }
-            Some(other) => return Err(fields::wrong("content", &other, "a string or a list")),
+            Some(other) => return Err(wrong_type("content", &other, "a string or a list")),
         }
-        parsed.event(index, answer_event(self.refusal));
+        parsed.push(index, answer_event(self.refusal));
         for (at, call) in self.tool_calls.into_iter().flatten().enumerate() {
-            let call = fields::as_object("tool_calls[]", call)?;
+            let call = as_object("tool_calls[]", call)?;
             read_call(call, (index, at as u64), parsed)?;
         }
         if let Some(function) = self.function_call {
@@ -245,33 +245,33 @@ impl ChatDelta {
             call.insert("function".to_owned(), Value::Object(function));
             read_call(call, (index, 0), parsed)?;
         }
-        parsed.left("choices[].message", self.rest.0);
+        parsed.add_rest("choices[].message", self.rest.0);
         Ok(())
     }
 }
 
 /// Reads a content block, the form in which Mistral sends thinking.
 fn read_block(mut block: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
-    fields::any(&mut block, "type");
-    for part in fields::list(&mut block, "thinking")?.unwrap_or_default() {
+    block.take("type");
+    for part in block.take_list("thinking")?.unwrap_or_default() {
         let text = part.get("text").and_then(Value::as_str);
-        parsed.event(index, reasoning_event(text.map(str::to_owned)));
+        parsed.push(index, reasoning_event(text.map(str::to_owned)));
     }
-    let text = fields::string(&mut block, "text")?;
-    parsed.event(index, answer_event(text));
-    parsed.left("choices[].message.content[]", block);
+    let text = block.take_string("text")?;
+    parsed.push(index, answer_event(text));
+    parsed.add_rest("choices[].message.content[]", block);
     Ok(())
 }
 
 /// Reads a call. `at` is the index of its choice, and its own index within the object.
 fn read_call(mut call: Object, at: (u64, u64), parsed: &mut ObjectContent) -> WireResult {
     let (choice, place) = at;
-    let index = fields::count(&mut call, "index")?.unwrap_or(place);
-    fields::any(&mut call, "type");
-    let id = fields::label(&mut call, "id");
-    let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
-    let name = fields::string(&mut function, "name")?;
-    let arguments = fields::text_or_json(&mut function, "arguments");
+    let index = call.take_count("index")?.unwrap_or(place);
+    call.take("type");
+    let id = call.take_label("id");
+    let mut function = call.take_object("function")?.unwrap_or_default();
+    let name = function.take_string("name")?;
+    let arguments = function.take_text("arguments");
     let piece = CallPiece {
         key: index.to_string(),
         id,
@@ -279,9 +279,9 @@ fn read_call(mut call: Object, at: (u64, u64), parsed: &mut ObjectContent) -> Wi
         arguments,
         ends: false,
     };
-    parsed.call(choice, piece);
-    parsed.left("choices[].message.tool_calls[].function", function);
-    parsed.left("choices[].message.tool_calls[]", call);
+    parsed.push_call(choice, piece);
+    parsed.add_rest("choices[].message.tool_calls[].function", function);
+    parsed.add_rest("choices[].message.tool_calls[]", call);
     Ok(())
 }
 

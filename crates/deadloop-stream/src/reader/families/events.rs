@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Family, read_type};
-use crate::wire::{EVENT_TYPES, event_of};
+use crate::wire::{EVENT_TYPES, event_from_object};
 
 /// Returns whether the object is one of deadloop's events. Other programs also use the types `user` and `system`, with
 /// other fields.
@@ -30,7 +30,7 @@ pub const ENTRY: Family = Family {
     run: true,
     knows,
     read: |object, parsed| {
-        parsed.event(0, Some(event_of(std::mem::take(object))?));
+        parsed.push(0, Some(event_from_object(std::mem::take(object))?));
         Ok(())
     },
     ..Family::PLAIN

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, as_object};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
-use crate::reasons::usual;
+use crate::reasons::normalize;
 use crate::wire::WireResult;
 
 /// The family of the Gemini API's responses and chunks.
@@ -39,9 +39,9 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    parsed.response = fields::label(object, "responseId");
-    parsed.model = fields::label(object, "modelVersion");
-    let usage = fields::any(object, "usageMetadata");
+    parsed.response = object.take_label("responseId");
+    parsed.model = object.take_label("modelVersion");
+    let usage = object.take("usageMetadata");
     let count = |name: &str| usage.as_ref().and_then(|usage| usage.get(name)?.as_u64());
     let thoughts = count("thoughtsTokenCount");
     parsed.tokens = count("candidatesTokenCount").map(|answer| TokenCounts {
@@ -49,22 +49,22 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         reasoning: thoughts,
     });
     parsed.keep("usage", usage);
-    for candidate in fields::list(object, "candidates")?.unwrap_or_default() {
-        let mut candidate = fields::as_object("candidates[]", candidate)?;
-        let index = fields::count(&mut candidate, "index")?.unwrap_or(0);
-        let mut content = fields::object(&mut candidate, "content")?.unwrap_or_default();
-        fields::any(&mut content, "role");
-        for part in fields::list(&mut content, "parts")?.unwrap_or_default() {
-            read_part(fields::as_object("parts[]", part)?, index, parsed)?;
+    for candidate in object.take_list("candidates")?.unwrap_or_default() {
+        let mut candidate = as_object("candidates[]", candidate)?;
+        let index = candidate.take_count("index")?.unwrap_or(0);
+        let mut content = candidate.take_object("content")?.unwrap_or_default();
+        content.take("role");
+        for part in content.take_list("parts")?.unwrap_or_default() {
+            read_part(as_object("parts[]", part)?, index, parsed)?;
         }
-        let reason = fields::string(&mut candidate, "finishReason")?;
-        parsed.event(index, finish_event(reason.map(|reason| usual(&reason))));
-        parsed.left("candidates[].content", content);
-        parsed.left("candidates[]", candidate);
+        let reason = candidate.take_string("finishReason")?;
+        parsed.push(index, finish_event(reason.map(|reason| normalize(&reason))));
+        parsed.add_rest("candidates[].content", content);
+        parsed.add_rest("candidates[]", candidate);
     }
-    if let Some(feedback) = fields::any(object, "promptFeedback") {
+    if let Some(feedback) = object.take("promptFeedback") {
         if feedback.get("blockReason").is_some() {
-            parsed.event(0, Some(failure_event()));
+            parsed.push(0, Some(failure_event()));
         }
         parsed.keep("error", Some(feedback));
     }
@@ -72,25 +72,26 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 }
 
 fn read_part(mut part: Object, index: u64, parsed: &mut ObjectContent) -> WireResult {
-    let thought = fields::any(&mut part, "thought") == Some(Value::Bool(true));
-    let text = fields::string(&mut part, "text")?;
+    let thought = part.take("thought") == Some(Value::Bool(true));
+    let text = part.take_string("text")?;
     let side = if thought {
         reasoning_event
     } else {
         answer_event
     };
-    parsed.event(index, side(text));
-    if let Some(mut call) = fields::object(&mut part, "functionCall")? {
+    parsed.push(index, side(text));
+    if let Some(mut call) = part.take_object("functionCall")? {
         let piece = CallPiece {
-            id: fields::label(&mut call, "id"),
-            name: fields::string(&mut call, "name")?,
-            arguments: fields::any(&mut call, "args")
+            id: call.take_label("id"),
+            name: call.take_string("name")?,
+            arguments: call
+                .take("args")
                 .map_or(String::new(), |args| args.to_string()),
             ..CallPiece::default()
         };
-        parsed.call(index, piece);
-        parsed.left("parts[].functionCall", call);
+        parsed.push_call(index, piece);
+        parsed.add_rest("parts[].functionCall", call);
     }
-    parsed.left("candidates[].content.parts[]", part);
+    parsed.add_rest("candidates[].content.parts[]", part);
     Ok(())
 }

@@ -7,9 +7,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, finish_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields};
 use crate::reader::content::{ObjectContent, TokenCounts};
-use crate::reasons::usual;
+use crate::reasons::normalize;
 use crate::wire::WireResult;
 
 /// The family of llama.cpp's `/completion`.
@@ -25,16 +25,16 @@ pub const ENTRY: Family = Family {
 };
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let ends = fields::any(object, "stop") == Some(Value::Bool(true));
-    parsed.model = fields::label(object, "model");
+    let ends = object.take("stop") == Some(Value::Bool(true));
+    parsed.model = object.take_label("model");
     parsed.ends = ends;
-    let index = fields::count(object, "index")?.unwrap_or(0);
-    parsed.event(index, answer_event(fields::string(object, "content")?));
-    let reason = fields::string(object, "stop_type")?;
+    let index = object.take_count("index")?.unwrap_or(0);
+    parsed.push(index, answer_event(object.take_string("content")?));
+    let reason = object.take_string("stop_type")?;
     let reason = reason.filter(|reason| reason != "none");
     // Older servers have a flag for each reason.
     let mut flag = |name: &str, reason: &str| {
-        let set = fields::any(object, name) == Some(Value::Bool(true));
+        let set = object.take(name) == Some(Value::Bool(true));
         set.then(|| reason.to_owned())
     };
     let flags = [
@@ -43,17 +43,14 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         flag("stopped_word", "stop"),
     ];
     let reason = reason.or(flags.into_iter().flatten().next());
-    parsed.event(
+    parsed.push(
         index,
-        finish_event(reason.map(|reason| usual(&reason)).filter(|_| ends)),
+        finish_event(reason.map(|reason| normalize(&reason)).filter(|_| ends)),
     );
-    let all = fields::count(object, "tokens_predicted")?;
+    let all = object.take_count("tokens_predicted")?;
     parsed.tokens = all.filter(|_| ends).map(TokenCounts::without_reasoning);
-    fields::remove_all(
-        object,
-        "tokens id_slot tokens_evaluated stopping_word multimodal",
-    );
-    let timings = fields::any(object, "timings");
+    object.remove_fields("tokens id_slot tokens_evaluated stopping_word multimodal");
+    let timings = object.take("timings");
     parsed.keep("timings", timings.filter(|_| ends));
     Ok(())
 }

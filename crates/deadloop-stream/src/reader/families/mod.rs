@@ -1,4 +1,4 @@
-//! Parsers of stream objects, one file for each API, registered in [`FAMILIES`].
+//! Parsers of stream objects. Each API has a file, registered in [`FAMILIES`].
 //!
 //! To add an API, write a file beside this one with an `ENTRY`, and add `mod x;` and `&x::ENTRY` here. An object
 //! may belong to only one family. The tests check this on every sample.
@@ -36,7 +36,7 @@ pub const FAMILIES: &[&Family] = &[
     &ai_sdk::ENTRY,
 ];
 
-/// Check that a recorded object conforms to its API.
+/// A function that checks whether a recorded object conforms to its API.
 pub type ObjectCheck = fn(&Map<String, Value>) -> WireResult;
 
 /// An API's parser of objects, and the functions that recognise them.
@@ -73,11 +73,11 @@ impl Family {
         quick: None,
     };
 
-    /// Returns the content of an object of the family.
+    /// Reads the content of an object of this family.
     pub fn content(&self, mut object: Map<String, Value>) -> WireResult<ObjectContent> {
         let mut parsed = ObjectContent::default();
         (self.read)(&mut object, &mut parsed)?;
-        parsed.left("", object);
+        parsed.add_rest("", object);
         Ok(parsed)
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, as_object};
 use crate::reader::content::{CallPiece, ObjectContent, TokenCounts};
-use crate::time::millis;
+use crate::time::parse_millis;
 use crate::wire::WireResult;
 
 /// The family of Ollama's API.
@@ -59,48 +59,48 @@ const SUMMARY_FIELDS: [&str; 7] = [
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
     const NANOS_PER_MS: f64 = 1e6;
     let failed = has_error(object).then(failure_event);
-    parsed.model = fields::label(object, "model");
-    parsed.at = fields::any(object, "created_at").and_then(|at| millis(&at));
-    parsed.ends = fields::any(object, "done") == Some(Value::Bool(true));
+    parsed.model = object.take_label("model");
+    parsed.at = object.take("created_at").and_then(|at| parse_millis(&at));
+    parsed.ends = object.take("done") == Some(Value::Bool(true));
     let took = object.get("total_duration").and_then(Value::as_f64);
     parsed.took = took.map(|nanos| nanos / NANOS_PER_MS);
     let all = object.get("eval_count").and_then(Value::as_u64);
     parsed.tokens = all.map(TokenCounts::without_reasoning);
     for name in SUMMARY_FIELDS {
-        parsed.keep(name, fields::any(object, name));
+        parsed.keep(name, object.take(name));
     }
-    let mut message = fields::object(object, "message")?.unwrap_or_default();
-    fields::any(&mut message, "role");
+    let mut message = object.take_object("message")?.unwrap_or_default();
+    message.take("role");
     for part in [&mut message, object] {
-        parsed.event(0, reasoning_event(fields::string(part, "thinking")?));
+        parsed.push(0, reasoning_event(part.take_string("thinking")?));
     }
-    parsed.event(0, answer_event(fields::string(&mut message, "content")?));
-    parsed.event(0, answer_event(fields::string(object, "response")?));
-    let calls = fields::list(&mut message, "tool_calls")?.unwrap_or_default();
+    parsed.push(0, answer_event(message.take_string("content")?));
+    parsed.push(0, answer_event(object.take_string("response")?));
+    let calls = message.take_list("tool_calls")?.unwrap_or_default();
     for call in calls {
-        read_call(fields::as_object("tool_calls[]", call)?, parsed)?;
+        read_call(as_object("tool_calls[]", call)?, parsed)?;
     }
-    parsed.event(0, finish_event(fields::string(object, "done_reason")?));
-    parsed.event(0, failed);
-    parsed.left("message", message);
+    parsed.push(0, finish_event(object.take_string("done_reason")?));
+    parsed.push(0, failed);
+    parsed.add_rest("message", message);
     Ok(())
 }
 
 /// Reads a call, which always comes whole.
 fn read_call(mut call: Object, parsed: &mut ObjectContent) -> WireResult {
-    let id = fields::label(&mut call, "id");
-    let mut function = fields::object(&mut call, "function")?.unwrap_or_default();
-    fields::any(&mut function, "index");
-    let name = fields::string(&mut function, "name")?;
-    let arguments = fields::any(&mut function, "arguments");
+    let id = call.take_label("id");
+    let mut function = call.take_object("function")?.unwrap_or_default();
+    function.take("index");
+    let name = function.take_string("name")?;
+    let arguments = function.take("arguments");
     let piece = CallPiece {
         id,
         name,
         arguments: arguments.map_or(String::new(), |arguments| arguments.to_string()),
         ..CallPiece::default()
     };
-    parsed.call(0, piece);
-    parsed.left("message.tool_calls[].function", function);
-    parsed.left("message.tool_calls[]", call);
+    parsed.push_call(0, piece);
+    parsed.add_rest("message.tool_calls[].function", function);
+    parsed.add_rest("message.tool_calls[]", call);
     Ok(())
 }

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event, read_type, reasoning_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields, as_object};
 use crate::reader::content::{CallPiece, ObjectContent, ObjectPart, TokenCounts};
 use crate::wire::WireResult;
 
@@ -40,9 +40,9 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
         return read_event(object, parsed);
     }
     parsed.begins = true;
-    let output = fields::list(object, "output")?.unwrap_or_default();
+    let output = object.take_list("output")?.unwrap_or_default();
     for item in output {
-        read_item(fields::as_object("output[]", item)?, parsed)?;
+        read_item(as_object("output[]", item)?, parsed)?;
     }
     read_last_response(std::mem::take(object), parsed)
 }
@@ -51,52 +51,52 @@ fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
 const LOCATION_FIELDS: &str = "item_id output_index content_index summary_index obfuscation";
 
 fn read_event(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let kind = fields::string(object, "type")?.unwrap_or_default();
-    fields::any(object, "sequence_number");
+    let kind = object.take_string("type")?.unwrap_or_default();
+    object.take("sequence_number");
     match kind.as_str() {
         "response.created" => {
             parsed.begins = true;
-            let response = fields::object(object, "response")?.unwrap_or_default();
+            let response = object.take_object("response")?.unwrap_or_default();
             read_metadata(response, parsed)?;
         }
         "response.output_text.delta" | "response.refusal.delta" => {
-            parsed.event(0, answer_event(fields::string(object, "delta")?))
+            parsed.push(0, answer_event(object.take_string("delta")?))
         }
         "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
-            parsed.event(0, reasoning_event(fields::string(object, "delta")?))
+            parsed.push(0, reasoning_event(object.take_string("delta")?))
         }
         "response.output_item.added" => {
-            let item = fields::object(object, "item")?.unwrap_or_default();
+            let item = object.take_object("item")?.unwrap_or_default();
             read_added_item(item, parsed)?;
         }
         "response.function_call_arguments.delta"
         | "response.custom_tool_call_input.delta"
         | "response.mcp_call_arguments.delta" => {
             let call = CallPiece {
-                key: fields::string(object, "item_id")?.unwrap_or_default(),
-                arguments: fields::string(object, "delta")?.unwrap_or_default(),
+                key: object.take_string("item_id")?.unwrap_or_default(),
+                arguments: object.take_string("delta")?.unwrap_or_default(),
                 ..CallPiece::default()
             };
-            parsed.call(0, call);
+            parsed.push_call(0, call);
         }
         "response.function_call_arguments.done"
         | "response.custom_tool_call_input.done"
         | "response.mcp_call_arguments.done" => {
-            let key = fields::string(object, "item_id")?.unwrap_or_default();
-            parsed.parts.push((0, ObjectPart::Over(key)));
+            let key = object.take_string("item_id")?.unwrap_or_default();
+            parsed.parts.push((0, ObjectPart::CallEnd(key)));
             object.clear();
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
-            let mut response = fields::object(object, "response")?.unwrap_or_default();
+            let mut response = object.take_object("response")?.unwrap_or_default();
             // The deltas had this text already.
-            fields::any(&mut response, "output");
+            response.take("output");
             read_last_response(response, parsed)?;
         }
-        "error" => parsed.event(0, Some(failure_event())),
+        "error" => parsed.push(0, Some(failure_event())),
         _ if is_repetition(&kind) => object.clear(),
         _ => return Ok(()),
     }
-    fields::remove_all(object, LOCATION_FIELDS);
+    object.remove_fields(LOCATION_FIELDS);
     Ok(())
 }
 
@@ -113,8 +113,8 @@ fn is_repetition(kind: &str) -> bool {
 
 /// Reads the response object in the last event.
 fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> WireResult {
-    let status = fields::string(&mut response, "status")?;
-    let details = fields::object(&mut response, "incomplete_details")?;
+    let status = response.take_string("status")?;
+    let details = response.take_object("incomplete_details")?;
     let reason = details.and_then(|mut details| details.remove("reason"));
     let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
     read_metadata(response, parsed)?;
@@ -123,21 +123,21 @@ fn read_last_response(mut response: Object, parsed: &mut ObjectContent) -> WireR
         Some("incomplete") if reason.is_some() => finish_event(reason),
         _ => finish_event(status),
     };
-    parsed.event(0, end);
+    parsed.push(0, end);
     parsed.ends = true;
     Ok(())
 }
 
 /// Reads the metadata of a response at its beginning or end. Its settings are dropped, because they repeat the request.
 fn read_metadata(mut response: Object, parsed: &mut ObjectContent) -> WireResult {
-    parsed.response = fields::label(&mut response, "id");
-    parsed.model = fields::label(&mut response, "model");
+    parsed.response = response.take_label("id");
+    parsed.model = response.take_label("model");
     parsed.tokens = response.get("usage").and_then(read_tokens);
     for name in ["created_at", "usage", "error"] {
-        parsed.keep(name, fields::any(&mut response, name));
+        parsed.keep(name, response.take(name));
     }
-    fields::remove_all(&mut response, "object status output completed_at");
-    parsed.left("response", response);
+    response.remove_fields("object status output completed_at");
+    parsed.add_rest("response", response);
     Ok(())
 }
 
@@ -152,13 +152,13 @@ fn read_added_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
         "function_call" | "custom_tool_call" | "mcp_call"
     ) {
         let call = CallPiece {
-            key: fields::label(&mut item, "id").unwrap_or_default(),
-            id: fields::label(&mut item, "call_id"),
-            name: fields::string(&mut item, "name")?,
-            arguments: fields::string(&mut item, "arguments")?.unwrap_or_default(),
+            key: item.take_label("id").unwrap_or_default(),
+            id: item.take_label("call_id"),
+            name: item.take_string("name")?,
+            arguments: item.take_string("arguments")?.unwrap_or_default(),
             ends: true,
         };
-        parsed.call(0, call);
+        parsed.push_call(0, call);
     }
     Ok(())
 }
@@ -168,28 +168,28 @@ fn read_item(mut item: Object, parsed: &mut ObjectContent) -> WireResult {
     match read_type(&item) {
         "reasoning" => {
             for name in ["summary", "content"] {
-                for part in fields::list(&mut item, name)?.unwrap_or_default() {
-                    let mut part = fields::as_object("output[].content[]", part)?;
-                    parsed.event(0, reasoning_event(fields::string(&mut part, "text")?));
+                for part in item.take_list(name)?.unwrap_or_default() {
+                    let mut part = as_object("output[].content[]", part)?;
+                    parsed.push(0, reasoning_event(part.take_string("text")?));
                 }
             }
         }
         "message" => {
-            for part in fields::list(&mut item, "content")?.unwrap_or_default() {
-                let mut part = fields::as_object("output[].content[]", part)?;
-                fields::any(&mut part, "type");
-                parsed.event(0, answer_event(fields::string(&mut part, "text")?));
-                parsed.event(0, answer_event(fields::string(&mut part, "refusal")?));
-                parsed.left("output[].content[]", part);
+            for part in item.take_list("content")?.unwrap_or_default() {
+                let mut part = as_object("output[].content[]", part)?;
+                part.take("type");
+                parsed.push(0, answer_event(part.take_string("text")?));
+                parsed.push(0, answer_event(part.take_string("refusal")?));
+                parsed.add_rest("output[].content[]", part);
             }
         }
         "function_call" | "custom_tool_call" | "mcp_call" => read_added_item(item.clone(), parsed)?,
         _ => {
-            parsed.left("output[]", item);
+            parsed.add_rest("output[]", item);
             return Ok(());
         }
     }
-    fields::remove_all(&mut item, "id type role status call_id name arguments");
-    parsed.left("output[]", item);
+    item.remove_fields("id type role status call_id name arguments");
+    parsed.add_rest("output[]", item);
     Ok(())
 }

@@ -8,9 +8,9 @@
 use serde_json::Value;
 
 use super::{Family, answer_event, failure_event, finish_event};
-use crate::fields::{self, Object};
+use crate::fields::{Object, ReadFields};
 use crate::reader::content::{ObjectContent, TokenCounts};
-use crate::reasons::usual;
+use crate::reasons::normalize;
 use crate::wire::WireResult;
 
 /// The family of text-generation-inference.
@@ -33,33 +33,33 @@ fn is_whole_response(object: &Object) -> bool {
 }
 
 fn read(object: &mut Object, parsed: &mut ObjectContent) -> WireResult {
-    let piece = fields::object(object, "token")?;
-    let text = fields::string(object, "generated_text")?;
-    fields::any(object, "index");
+    let piece = object.take_object("token")?;
+    let text = object.take_string("generated_text")?;
+    object.take("index");
     match piece {
         Some(mut token) => {
-            let special = fields::any(&mut token, "special") == Some(Value::Bool(true));
-            let text = fields::string(&mut token, "text")?;
-            parsed.event(0, answer_event(text.filter(|_| !special)));
-            fields::any(&mut token, "id");
-            parsed.left("token", token);
+            let special = token.take("special") == Some(Value::Bool(true));
+            let text = token.take_string("text")?;
+            parsed.push(0, answer_event(text.filter(|_| !special)));
+            token.take("id");
+            parsed.add_rest("token", token);
         }
         None => {
             parsed.begins = true;
-            parsed.event(0, answer_event(text));
+            parsed.push(0, answer_event(text));
             parsed.ends = true;
         }
     }
-    if let Some(mut details) = fields::object(object, "details")? {
-        let all = fields::count(&mut details, "generated_tokens")?;
+    if let Some(mut details) = object.take_object("details")? {
+        let all = details.take_count("generated_tokens")?;
         parsed.tokens = all.map(TokenCounts::without_reasoning);
-        let reason = fields::string(&mut details, "finish_reason")?;
-        parsed.event(0, finish_event(reason.map(|reason| usual(&reason))));
+        let reason = details.take_string("finish_reason")?;
+        parsed.push(0, finish_event(reason.map(|reason| normalize(&reason))));
         parsed.ends = true;
-        parsed.left("details", details);
+        parsed.add_rest("details", details);
     }
-    if let Some(error) = fields::any(object, "error") {
-        parsed.event(0, Some(failure_event()));
+    if let Some(error) = object.take("error") {
+        parsed.push(0, Some(failure_event()));
         parsed.keep("error", Some(error));
     }
     Ok(())

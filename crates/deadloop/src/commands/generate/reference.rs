@@ -324,7 +324,7 @@ fn files_page() -> ReferencePage {
 
 /// Formats the type and the unit of a column.
 fn column_kind(of: &ColumnDoc) -> String {
-    let kind = match of.of {
+    let kind = match of.cell_type {
         Type::Text if of.name.contains('*') => "text or number",
         Type::Text => "text",
         Type::Int => "whole number",

@@ -2,7 +2,7 @@
 //!
 //! The page draws the state that it receives and sends keys back.
 
-use deadloop_proxy::{LocalAnswer, LocalPage, LocalRequest};
+use deadloop_proxy::{LocalPage, LocalRequest, LocalResponse};
 use deadloop_report::review_page;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +68,7 @@ pub(super) fn serve(task: &Review, port: u16) -> Outcome<(usize, usize)> {
 }
 
 impl ReviewServer<'_> {
-    fn answer_request(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalAnswer> {
+    fn answer_request(&mut self, request: &LocalRequest, page: &str) -> Outcome<LocalResponse> {
         match (request.posted, request.path.as_str()) {
             (false, "") => Ok(respond("200 OK", "text/html; charset=utf-8", page)),
             (false, "state") => self.state_answer(0),
@@ -80,7 +80,7 @@ impl ReviewServer<'_> {
         }
     }
 
-    fn handle_key(&mut self, pressed: &KeyPress) -> Outcome<LocalAnswer> {
+    fn handle_key(&mut self, pressed: &KeyPress) -> Outcome<LocalResponse> {
         let press = named(&pressed.key).filter(|_| pressed.turn == self.turn);
         let moved = match press {
             Some(KeyCommand::Sight(ViewChange::Down)) => 1,
@@ -94,7 +94,7 @@ impl ReviewServer<'_> {
         self.state_answer(moved)
     }
 
-    fn state_answer(&self, moved: i8) -> Outcome<LocalAnswer> {
+    fn state_answer(&self, moved: i8) -> Outcome<LocalResponse> {
         let review = &self.review;
         let shown = review.transcript();
         let shown = shown.map(|transcript| view_of(transcript, &review.session, review.context()));
@@ -114,15 +114,15 @@ impl ReviewServer<'_> {
             ended: self.ended,
         };
         let text = serde_json::to_string(&state)?;
-        Ok(LocalAnswer {
+        Ok(LocalResponse {
             last: self.ended,
             ..respond("200 OK", "application/json", &text)
         })
     }
 }
 
-fn respond(status: &'static str, kind: &'static str, text: &str) -> LocalAnswer {
-    LocalAnswer {
+fn respond(status: &'static str, kind: &'static str, text: &str) -> LocalResponse {
+    LocalResponse {
         status,
         kind,
         text: text.to_owned(),

@@ -222,7 +222,7 @@ pub(crate) fn tables_as_said(dir: &Path, command: &str) -> Vec<String> {
                 let params = found.iter().filter(|(name, _)| name.starts_with("p."));
                 expected.extend(params.cloned());
             } else if name != "detail" || has("detail") {
-                expected.push((name.clone(), column.of));
+                expected.push((name.clone(), column.cell_type));
             }
             assert!(
                 about.len() > 5 && about.ends_with('.'),
