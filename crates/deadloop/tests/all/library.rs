@@ -225,7 +225,7 @@ impl Subject for Longer {
     }
 
     fn compute(&self, transcript: &Transcript, _: &AtomicBool) -> Result<Vec<bool>, Interruption> {
-        let texts = transcript.events.iter().filter_map(text_of);
+        let texts = transcript.events.iter().filter_map(event_text);
         let chars: usize = texts.map(|(_, text)| text.chars().count()).sum();
         Ok(self.0.iter().map(|most| chars > *most).collect())
     }
