@@ -27,8 +27,8 @@ pub use files::{
     CorpusWriter, CsvRow, Effort, Entries, FolderClaim, LABEL_COLUMNS, LabelCells, RawRecord,
     RawRecords, RecordDigest, SampleDraw, SampleIds, SampleSize, Selection, Shard, UnfinishedFile,
     UnfinishedFolder, UnfinishedLock, WriteError, block_file_changes, check_writable, claim,
-    create_unfinished_folder, field, fields, find_strays, if_exists, is_named, open_file,
-    parse_csv_rows, parse_where, read_file, read_text, sweep, text_hash, unpack_zstd,
+    create_unfinished_folder, field, fields, if_exists, is_named, open_file, parse_csv_rows,
+    parse_where, read_file, read_text, strays, sweep, text_hash, unpack_zstd,
 };
 pub use near::{Cluster, NearPair, Shingles, Sketch, find_clusters, find_pairs};
 pub use transcript::{
@@ -38,8 +38,7 @@ pub use transcript::{
 
 pub(crate) use deadloop_stream::think;
 pub use deadloop_stream::{
-    Arrival, Blocks, Body, Cost, EVENT_TYPES, EndingWriter, MAX_LINE, MAX_T_MS, MAX_TOKENS,
-    ModelGlob, ModelThink, Place, Problem, RecordedEvent, SilenceTimer, StreamFormat, StreamReader,
-    TagSide, Tags, ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think,
-    stream,
+    Arrival, Blocks, Body, Cost, EVENT_TYPES, MAX_LINE, MAX_T_MS, MAX_TOKENS, ModelGlob,
+    ModelThink, Place, Problem, RecordedEvent, SilenceTimer, StreamFormat, StreamReader, TagSide,
+    Tags, ThinkOptions, ThinkRules, ThinkSplitter, UNTIL, is_of_machine, split_think, stream,
 };

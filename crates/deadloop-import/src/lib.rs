@@ -246,7 +246,7 @@ impl Import {
         &self.out.warnings
     }
 
-    /// Returns the number of all warnings, including those that were not stored.
+    /// Returns the number of all warnings, whether stored or not.
     pub fn warning_count(&self) -> u64 {
         self.out.warning_count
     }

@@ -207,7 +207,7 @@ fn send_request(
 struct ServerAnswer<'a> {
     upstream: &'a ServerConnection,
     wire: Connection<&'a ServerConnection>,
-    /// The head of a response that arrived before the whole request was sent.
+    /// The head of a response that arrived before the request was completely sent.
     early_head: Option<MessageHead>,
     client: &'a TcpStream,
     shared: &'a ProxyState,
@@ -272,7 +272,7 @@ fn is_interim(head: &MessageHead) -> bool {
     head.start.0.starts_with('1') && head.start.0 != "101"
 }
 
-/// Returns an error if the client has disconnected.
+/// Checks that the client is still connected.
 fn check_connected(client: &TcpStream, shared: &ProxyState) -> Result<(), ExchangeError> {
     // A client that has closed only its sending side may wait for its answer. If it has closed both sides, its system
     // reports that to a probe or to the next write.

@@ -174,7 +174,7 @@ impl Framing {
         }
     }
 
-    /// Returns the initial state of reading the body. `without_header` is that of a message without framing headers.
+    /// Returns the state before the body is read. `without_header` is the state for a message without framing headers.
     pub(crate) fn body(self, without_header: BodyState) -> BodyState {
         match self {
             Self::None => without_header,

@@ -59,12 +59,13 @@ pub use response_guard::AlarmEffect;
 use thread_group::ThreadGroup;
 pub use upstream::{Upstream, UpstreamError};
 
-/// An event for the operator, besides the counters.
+/// An event that the proxy reports to its operator, in addition to the counters.
 #[derive(Clone, Copy, Debug)]
 pub enum ProxyEvent<'a> {
     /// An alarm, with the model before it and the effect after it.
     Alarm(&'a str, &'a Alarm, AlarmEffect),
-    /// The first stream that no guard could read, because the server compressed it unasked. Holds the content encoding.
+    /// The first stream that no guard could read because the server compressed it although the request did not allow
+    /// that. Holds the content encoding.
     Compressed(&'a str),
     /// A failed TLS handshake with the server. Holds the reason.
     TlsFailed(&'a str),
@@ -72,7 +73,7 @@ pub enum ProxyEvent<'a> {
 
 /// The options of a proxy.
 pub struct ProxyOptions {
-    /// The server.
+    /// The server to which requests are forwarded.
     pub upstream: Upstream,
     /// The guards of all models.
     pub guards: Guards,
@@ -80,7 +81,7 @@ pub struct ProxyOptions {
     pub think: ThinkRules,
     /// The maximum number of open connections. Further ones get a 503.
     pub max_connections: usize,
-    /// The callback for alarms and other events.
+    /// The callback that reports alarms and other events.
     pub on_event: Box<dyn Fn(ProxyEvent<'_>) + Send + Sync>,
 }
 
@@ -168,7 +169,7 @@ impl Proxy {
         })
     }
 
-    /// Serves `GET /metrics` at a separate address, and returns that address.
+    /// Makes the proxy serve `GET /metrics` at a separate address, and returns that address.
     ///
     /// Without it there are no metrics, because all paths of the clients' address belong to the server.
     ///
@@ -181,7 +182,7 @@ impl Proxy {
         Ok(at)
     }
 
-    /// Returns the address of the listener.
+    /// Returns the address on which the proxy listens.
     ///
     /// # Errors
     /// Returns an error if the system does not report the address.

@@ -29,7 +29,7 @@ const TOKEN_BYTES: usize = 16;
 const SECURITY_HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nContent-Security-Policy: frame-ancestors 'none'\r\n";
 
-/// A web page that can be opened only on this machine.
+/// A web page that only programs on this machine can open.
 pub struct LocalPage {
     listener: TcpListener,
     address: PageAddress,
@@ -46,16 +46,16 @@ pub struct LocalRequest {
     pub body: Vec<u8>,
 }
 
-/// An answer to a request.
+/// The response of the page to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalResponse {
     /// The status, such as `200 OK`.
     pub status: &'static str,
-    /// The content type.
+    /// The content type of the text, such as `text/html`.
     pub kind: &'static str,
-    /// The body.
+    /// The body of the response.
     pub text: String,
-    /// Whether the page ends after this answer.
+    /// Whether the page stops after this response.
     pub last: bool,
 }
 

@@ -11,7 +11,7 @@ use crate::response_guard::{AlarmEffect, ResponseGuard};
 use crate::upstream_request::UpstreamRequest;
 use crate::{ProxyOptions, Upstream};
 
-/// A message read from a stream.
+/// An HTTP message that was read from a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadMessage {
     /// The method and target, or the status and reason.
@@ -24,7 +24,7 @@ pub struct ReadMessage {
     pub whole: bool,
 }
 
-/// Reads the messages of a stream, up to the first invalid one. The messages are requests or, if `requests` is false,
+/// Reads the HTTP messages of a stream, up to the first invalid one. They are requests if `requests` is set, otherwise
 /// responses. A read that times out is repeated.
 pub fn read_messages(from: impl Read, requests: bool) -> Vec<ReadMessage> {
     let mut wire = if requests {
@@ -73,7 +73,7 @@ fn read_message(wire: &mut Connection<impl Read>, request: bool) -> Option<ReadM
     }
 }
 
-/// A request in the form sent to the server.
+/// A request in the form in which it is sent to the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentRequest {
     /// The bytes that the server receives.
@@ -84,7 +84,8 @@ pub struct SentRequest {
     pub whole: bool,
 }
 
-/// Returns a client's requests in the form sent to the server, up to the first that is refused or incomplete.
+/// Converts the requests of a client to the form in which they are sent to the server, up to the first one that is
+/// refused or incomplete.
 pub fn forward_requests(from: &[u8], to: &Upstream) -> Vec<SentRequest> {
     let (mut wire, mut all) = (Connection::of_client(from), Vec::new());
     while let Some(one) = forward_request(&mut wire, to) {
@@ -124,9 +125,9 @@ fn forward_request(wire: &mut Connection<&[u8]>, to: &Upstream) -> Option<SentRe
     })
 }
 
-/// Returns the bytes that a client receives of a response with these pieces, and the alarm that ended the response, if
-/// any.
-pub fn guard_response<'a>(
+/// Passes the pieces of a response to its guard. Returns the bytes that the client receives, and the alarm that ended
+/// the response, if any.
+pub fn relay<'a>(
     options: &ProxyOptions,
     format: StreamFormat,
     pieces: impl IntoIterator<Item = &'a [u8]>,

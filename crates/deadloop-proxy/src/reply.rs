@@ -15,14 +15,15 @@ const LINGER_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 /// The maximum number of bytes that are discarded.
 const MAX_DISCARDED_BYTES: usize = 64 << 20;
-/// The time without bytes before the system probes the other side, and the interval of its probes.
+/// The time without traffic after which the system probes whether the other side of a connection still exists, and the
+/// time between two probes.
 const PROBE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// An answer of the proxy, after which the connection is closed.
 pub(crate) struct ProxyReply<'a> {
     /// The status, such as `404 Not Found`.
     pub(crate) status: &'static str,
-    /// The content type.
+    /// The content type of the text, such as `text/html`.
     pub(crate) kind: &'static str,
     /// Further header lines, each with its line end.
     pub(crate) headers: &'static str,

@@ -66,16 +66,16 @@ impl ResponseGuard {
         std::mem::take(&mut self.new_alarms)
     }
 
-    /// Reports to the guard that no bytes have arrived for a while, and sets `bytes` to the bytes for the client.
-    /// Returns whether the response ends after them.
+    /// Reports to the guard that no bytes have arrived for a while, and sets `bytes` to the bytes to send to the
+    /// client. Returns whether the response ends after these bytes.
     pub(crate) fn check_silence(&mut self, bytes: &mut Vec<u8>) -> bool {
         bytes.clear();
         let step = self.watched.silent(self.elapsed_ms());
         self.apply_step(step, bytes)
     }
 
-    /// Passes bytes of the response to the guard, and replaces them by the bytes for the client. Empty `bytes` mark the
-    /// end of the response. Returns whether the response ends after them.
+    /// Passes bytes of the response to the guard, and replaces them with the bytes to send to the client. Empty `bytes`
+    /// mark the end of the response. Returns whether the response ends after these bytes.
     pub(crate) fn check_bytes(&mut self, bytes: &mut Vec<u8>) -> bool {
         let now = self.elapsed_ms();
         if bytes.is_empty() {

@@ -24,7 +24,7 @@ pub(crate) fn is_header_text(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 ///
-/// Returns the problem.
+/// Returns a description of the problem.
 pub(crate) fn check_lines(head: &[u8]) -> Result<(), &'static str> {
     if has_bare_end(head, true) {
         return Err("a line that does not end with CR LF");
@@ -55,7 +55,7 @@ const DECISIVE_HEADERS: [&[u8]; 3] = [b"content-length", b"transfer-encoding", b
 ///
 /// # Errors
 ///
-/// Returns the problem.
+/// Returns a description of the problem.
 pub(crate) fn check_header(line: &[u8]) -> Result<(), &'static str> {
     if line.starts_with(b" ") || line.starts_with(b"\t") {
         return Err("a header that goes on in a second line");
@@ -92,7 +92,7 @@ fn underscore_to_dash(byte: &u8) -> u8 {
 ///
 /// # Errors
 ///
-/// Returns the problem.
+/// Returns a description of the problem.
 pub(crate) fn check_target(method: &str, target: &str) -> Result<(), &'static str> {
     if method == "CONNECT" || !target.starts_with('/') {
         return Err("a target that is not a path");

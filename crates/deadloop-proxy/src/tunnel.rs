@@ -8,8 +8,8 @@ use std::thread;
 use crate::STACK_BYTES;
 use crate::server_connection::ServerConnection;
 
-/// Relays bytes between both sides until both are done, beginning with those read read_ahead. Both connections must have a
-/// read timeout.
+/// Relays bytes between client and server until both are done. Bytes that were already read ahead are relayed first.
+/// Both connections must have a read timeout.
 pub(crate) fn relay_both_ways(
     (client, sent): (&TcpStream, &[u8]),
     (server, answered): (&ServerConnection, &[u8]),

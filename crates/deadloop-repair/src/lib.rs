@@ -1,8 +1,8 @@
 //! Repairers, which recover the intended content of damaged streams.
 //!
 //! The output depends only on the text so far and on whether the stream has ended. [`TextRepair::push`] emits the parts
-//! that are now certain, and [`TextRepair::finish`] the rest. The output does not depend on the boundaries of chunks.
-//! Parameters limit how much text waits. The time is linear in the text.
+//! that have become certain, and [`TextRepair::finish`] emits the rest. The output does not depend on the boundaries of
+//! chunks. Parameters limit the amount of text that waits. The time is linear in the length of the text.
 //!
 //! [`TextRepair::push`]: registry::TextRepair::push
 //! [`TextRepair::finish`]: registry::TextRepair::finish

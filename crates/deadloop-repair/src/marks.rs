@@ -64,8 +64,8 @@ impl MarkList {
         equal_chars(a, b, self.ignore_case)
     }
 
-    /// Returns the reason why these markers cannot be used, if any. Two markers cannot be distinguished if one is a
-    /// prefix of the other.
+    /// Returns the reason why these markers cannot be used together, if any. Two markers cannot be distinguished if one
+    /// is a prefix of the other.
     pub(super) fn conflict(marks: &[String], ignore_case: bool) -> Option<String> {
         let own = |mark: &String| {
             if ignore_case {

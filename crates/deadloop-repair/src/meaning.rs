@@ -3,9 +3,9 @@
 /// An action that a text requests from a program by a tag.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Action {
-    /// The name of the action, in its known spelling.
+    /// The name of the action, in the spelling of the parameters.
     pub name: String,
-    /// The number after the name, as in `<confirm2>`.
+    /// The number after the name, such as 2 in `<confirm2>`.
     pub number: Option<u32>,
     /// The names and values of attributes and inner tags, in order.
     pub fields: Vec<(String, String)>,
@@ -18,7 +18,7 @@ pub struct Action {
 pub enum MeaningPart {
     /// Reasoning, which is not shown to the user.
     Reasoning(String),
-    /// Text that passes: an answer, arguments or a name.
+    /// Text that is passed on: an answer, arguments or a name.
     Text(String),
     /// An action.
     Action(Action),
@@ -49,7 +49,7 @@ impl MeaningParts {
         std::mem::take(&mut self.0)
     }
 
-    /// Adds text that passes.
+    /// Appends text that is passed on.
     pub fn push_text(&mut self, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}
@@ -58,7 +58,7 @@ impl MeaningParts {
         }
     }
 
-    /// Adds reasoning.
+    /// Appends reasoning text.
     pub fn push_reasoning(&mut self, text: &str) {
         match self.0.last_mut() {
             _ if text.is_empty() => {}
@@ -67,12 +67,12 @@ impl MeaningParts {
         }
     }
 
-    /// Adds an action.
+    /// Appends an action.
     pub fn push_action(&mut self, action: Action) {
         self.0.push(MeaningPart::Action(action));
     }
 
-    /// Returns all parts combined.
+    /// Combines all parts into the meaning of the stream.
     pub fn meaning(&self) -> Meaning {
         let mut meaning = Meaning::default();
         meaning.add(self);
@@ -81,7 +81,7 @@ impl MeaningParts {
 }
 
 impl Meaning {
-    /// Appends parts.
+    /// Appends parts to the meaning.
     pub fn add(&mut self, parts: &MeaningParts) {
         for piece in &parts.0 {
             match piece {
@@ -98,7 +98,7 @@ impl Meaning {
 pub struct Meaning {
     /// All reasoning.
     pub reasoning: String,
-    /// The text that passes.
+    /// The text that is passed on.
     pub text: String,
     /// The actions, in order.
     pub actions: Vec<Action>,

@@ -114,9 +114,10 @@ pub trait TextRepair: Send {
     fn push_char(&mut self, c: char, out: &mut MeaningParts);
     /// Ends the stream and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut MeaningParts);
-    /// Returns the number of waiting chars, whose meaning is not certain yet.
+    /// Returns the number of chars that are held back because their meaning is not certain yet.
     fn held_len(&self) -> usize;
-    /// Returns the number of steps so far: chars read, compared and read again. It is linear in the text.
+    /// Returns the number of steps so far: chars that were read, compared or read again. The number is linear in the
+    /// length of the text.
     fn work(&self) -> u64;
 }
 
@@ -126,7 +127,7 @@ pub trait EventRepair: Send {
     fn push(&mut self, event: Delivery, out: &mut Vec<Delivery>);
     /// Ends the sequence and appends the rest to `out`. Must be the last call.
     fn finish(&mut self, out: &mut Vec<Delivery>);
-    /// Returns the number of waiting events plus the number of remembered keys.
+    /// Returns the number of events that are held back plus the number of remembered keys.
     fn held_len(&self) -> usize;
 }
 
@@ -162,7 +163,7 @@ impl Repairer {
         Ok(self.with(preset))
     }
 
-    /// Returns a repairer for one text, given checked parameters. `None` if this repairer reads events.
+    /// Creates a repairer of one text from checked parameters. Returns `None` if this repairer reads events.
     pub fn text_repairer(&self, params: &Params) -> Option<Box<dyn TextRepair>> {
         match self.make {
             RepairerFactory::Text(make) => Some(make(params)),
@@ -170,7 +171,8 @@ impl Repairer {
         }
     }
 
-    /// Returns a repairer for one sequence of events, given checked parameters. `None` if this repairer reads text.
+    /// Creates a repairer of one sequence of events from checked parameters. Returns `None` if this repairer reads
+    /// text.
     pub fn event_repairer(&self, params: &Params) -> Option<Box<dyn EventRepair>> {
         match self.make {
             RepairerFactory::Events(make) => Some(make(params)),
@@ -178,7 +180,7 @@ impl Repairer {
         }
     }
 
-    /// Repairs a whole text and returns its meaning. `None` if this repairer reads events.
+    /// Repairs a whole text and returns its meaning. Returns `None` if this repairer reads events.
     pub fn mend(&self, params: &Params, text: &str) -> Option<Meaning> {
         let mut machine = self.text_repairer(params)?;
         let mut pieces = MeaningParts::default();
@@ -191,13 +193,13 @@ impl Repairer {
 /// The bounds of a parameter `hold`, the maximum number of waiting chars.
 pub(super) const HOLD_RANGE: RangeInclusive<i64> = 1..=1_000_000;
 
-/// Returns the texts of a list parameter.
+/// Returns the texts in the value of a list parameter.
 pub(super) fn get_texts(params: &Params, name: &str) -> Vec<String> {
     let texts = params.items(name).iter().filter_map(Value::as_text);
     texts.map(str::to_owned).collect()
 }
 
-/// Returns a count parameter as a `usize`.
+/// Returns the value of a count parameter as a `usize`.
 pub(super) fn get_usize(params: &Params, name: &str) -> usize {
     usize::try_from(params.count(name)).unwrap_or(usize::MAX)
 }

@@ -11,7 +11,7 @@ use crate::plan_meters::MemberSources;
 pub struct Block {
     pub(crate) base: Setting,
     pub(crate) axes: Vec<Axis>,
-    /// The number of the first cell in the plan.
+    /// The number of the block's first cell in the plan.
     pub(crate) first: usize,
     /// The dense indices of the possible cells. `None` if every cell is possible.
     pub(crate) possible: Option<Vec<usize>>,
@@ -20,25 +20,25 @@ pub struct Block {
     pub(crate) models: ModelList,
     /// The guard for each glob of `models`, in the same order.
     pub(crate) overrides: Vec<Override>,
-    /// The name of the setting, if it differs from that of `base`.
+    /// The name of the setting, if `base` has a different name.
     pub(crate) id: Option<String>,
 }
 
-/// A guard for some models or tasks.
+/// A guard that replaces that of the block for some models or tasks.
 #[derive(Clone, Debug)]
 pub(crate) struct Override {
     pub(crate) guard: Setting,
     pub(crate) sources: MemberSources,
 }
 
-/// A threshold with several values.
+/// A threshold parameter with several values, which is a dimension of the block's cells.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// The index of the member in the guard, from 0.
     pub member: usize,
     /// The name of the threshold's parameter.
     pub param: &'static str,
-    /// The rule that compares a value with a fact.
+    /// The rule by which a value of the threshold accepts a fact.
     pub threshold: Threshold,
     /// The values, in rising order of their comparison numbers.
     pub values: Vec<Value>,
@@ -58,7 +58,8 @@ impl Axis {
         index_as_u16(from)..index_as_u16(to)
     }
 
-    /// Returns the index of the value whose comparison number is `number`, as a range. Empty if there is none.
+    /// Returns the range with the index of the value whose comparison number is `number`. The range is empty if there
+    /// is no such value.
     pub(crate) fn range_of(&self, number: i64) -> std::ops::Range<u16> {
         match self.numbers.binary_search(&number) {
             Ok(i) => index_as_u16(i)..index_as_u16(i + 1),
@@ -71,7 +72,7 @@ impl Axis {
         &self.numbers
     }
 
-    /// Returns the number of values.
+    /// Returns the number of values on the axis.
     pub(crate) fn len(&self) -> u16 {
         index_as_u16(self.values.len())
     }
@@ -105,7 +106,7 @@ impl Block {
         &self.axes
     }
 
-    /// Returns the number of values of each axis.
+    /// Returns the number of values on each axis.
     pub fn shape(&self) -> Vec<usize> {
         self.axes.iter().map(|a| a.values.len()).collect()
     }
@@ -194,7 +195,7 @@ impl Block {
         }
     }
 
-    /// Moves to the next cell in dense order, and from the last cell to the first.
+    /// Advances the value indices to the next cell in dense order. The first cell follows the last.
     fn advance_cell(&self, at: &mut [u16]) {
         for (value, axis) in at.iter_mut().zip(&self.axes).rev() {
             *value += 1;
@@ -205,7 +206,7 @@ impl Block {
         }
     }
 
-    /// Returns the setting with these value indices.
+    /// Returns the setting at these value indices.
     pub fn setting(&self, at: &[u16]) -> Setting {
         let mut setting = self.base.clone();
         for (axis, i) in self.axes.iter().zip(at) {

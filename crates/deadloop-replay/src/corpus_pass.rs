@@ -11,11 +11,11 @@ const BATCH_BYTES: usize = 8 << 20;
 /// The maximum number of records read ahead, for cheap records.
 const BATCH_RECORDS: usize = 1024;
 
-/// Callbacks to watch and cancel a pass over a corpus.
+/// Callbacks that report the progress of a pass over a corpus, and cancel it.
 pub struct Watcher<'a> {
     /// Flag that cancels the pass. It is checked before each record.
     pub cancel: &'a AtomicBool,
-    /// Called after each batch with the number of bytes read so far and the total size of all files.
+    /// Callback after each batch. It gets the number of bytes read so far and the total size of all files.
     pub progress: &'a (dyn Fn(u64, u64) + Sync),
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn decide_with(
     }
 }
 
-/// The measurements of one transcript that decide every block.
+/// The measurements of a transcript from which the result of every block is derived.
 struct TranscriptFacts<'a> {
     /// The facts of each meter of the plan.
     facts: Vec<Vec<Fact>>,
@@ -98,7 +98,7 @@ pub fn has_turns(transcript: &Transcript) -> bool {
     })
 }
 
-/// An alarm, with the cells whose settings would raise it.
+/// A possible alarm, with the cells whose settings would raise it.
 struct StopCandidate {
     /// The sort key: the place of the stop, the index of its event in the stream, and the member.
     ///
@@ -257,7 +257,7 @@ fn claim_cells(block: &Block, candidates: Vec<StopCandidate>) -> BlockDecision {
     decided
 }
 
-/// Returns the stop of a member that accepts `fact` at `step`.
+/// Creates the stop of a member that accepts `fact` at `step`.
 fn make_stop(arrivals: &Arrivals<'_>, source: &FactSource, fact: &Fact, step: u64) -> Stop {
     let [exact, delivered] = match fact.place() {
         // An event arrives as a whole, so both moments are equal.

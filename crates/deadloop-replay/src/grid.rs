@@ -24,7 +24,7 @@ use deadloop_detect::{Response, SettingsError, Value};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// A guard with several values for some parameters of its members. Its settings are the product of all values.
+/// A guard with several values for some parameters of its members. Its settings are all combinations of these values.
 #[derive(Clone, Debug)]
 pub struct Grid {
     /// The members, in the order of the file.
@@ -96,7 +96,7 @@ impl Grid {
         Ok(Self { members })
     }
 
-    /// Returns the distinct names of the detectors, as in `periodic + recurrence`.
+    /// Returns the distinct names of the detectors, such as `periodic + recurrence`.
     pub fn name(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for member in &self.members {

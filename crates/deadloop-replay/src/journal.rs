@@ -31,7 +31,7 @@ pub struct JournalEntry<T> {
     /// The id of the transcript.
     #[serde(serialize_with = "write_id", deserialize_with = "read_id")]
     pub transcript: Arc<str>,
-    /// The result of the subject.
+    /// The result that the subject computed for the transcript.
     pub said: T,
 }
 
@@ -53,7 +53,7 @@ pub enum JournalError {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, or creates it. Returns the journal and its entries.
+    /// Opens or creates the journal at `path`. Returns the journal and the entries that it already has.
     ///
     /// `inputs` is a text that differs whenever the results could differ. With `force`, a journal of other inputs is
     /// discarded.
@@ -116,7 +116,7 @@ impl Journal {
         written.map_err(|e| JournalError::Io(self.path.clone(), e))
     }
 
-    /// Flushes the appended entries to the file system.
+    /// Writes the appended entries to the disk.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         self.file
             .flush()

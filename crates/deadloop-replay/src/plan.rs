@@ -10,7 +10,7 @@ use crate::grid::Grid;
 use crate::plan_meters::PlanMeters;
 use crate::structures::{MAX_BYTES, Structures};
 
-/// All settings of a run.
+/// The settings of a run, grouped in blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     blocks: Vec<Block>,
@@ -19,7 +19,7 @@ pub struct Plan {
     readings: PlanMeters,
 }
 
-/// A setting of a plan, as its block and value indices.
+/// The position of a setting in a plan: its block, and its value on each axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
     /// The index of the block.
@@ -73,7 +73,7 @@ impl Plan {
         Ok(first..self.cells())
     }
 
-    /// Adds a setting, unless the plan already has it. Returns the number of its cell.
+    /// Adds a setting, unless the plan already contains it. Returns the number of the setting's cell.
     pub fn add_setting(&mut self, setting: &Setting) -> usize {
         self.add_settings(&Settings::from_guard(setting.clone()))
     }
@@ -121,12 +121,13 @@ impl Plan {
         first
     }
 
-    /// Returns the blocks.
+    /// Returns the blocks of the plan, in order.
     pub fn blocks(&self) -> &[Block] {
         &self.blocks
     }
 
-    /// Returns the cells that were left out, by reason, the most frequent reason first.
+    /// Returns the reasons for which cells were left out, each with its number of cells. The most frequent reason comes
+    /// first.
     pub fn refused_cells(&self) -> Vec<&RefusedCells> {
         let mut all: Vec<&RefusedCells> = self.refused.values().collect();
         all.sort_by_key(|refused| std::cmp::Reverse(refused.cells));
@@ -198,7 +199,7 @@ impl Plan {
         self.blocks.iter().flat_map(programs).collect()
     }
 
-    /// Returns the meters and programs of all settings.
+    /// Returns the meters and programs from which all settings get their facts.
     pub(crate) fn sources(&self) -> &PlanMeters {
         &self.readings
     }

@@ -7,10 +7,11 @@ use deadloop_detect::harness::Cursor;
 use deadloop_detect::{Channel, ChannelLengths, Kind};
 use serde::{Deserialize, Serialize};
 
-/// A point in a transcript, ordered by its place. The position of an alarm in its channel is `seen.units(channel)`.
+/// A point in a transcript, with the counts and the time up to that point. The position of an alarm in its channel is
+/// `seen.units(channel)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
-    /// The event, and the offset in its text.
+    /// The index of the event, and the offset in its text.
     #[serde(default)]
     pub place: Cursor,
     /// The counts of all channels up to this moment, including the unit that raised an alarm.

@@ -11,17 +11,17 @@ use crate::journal::{Journal, JournalEntry, JournalError};
 use crate::record::Record;
 use crate::subject::{PlanGuards, Subject, map_corpus_for};
 
-/// The inputs of a run.
+/// The inputs of a run: a corpus, a selection of its transcripts, and a subject.
 pub struct Job<'a, S> {
-    /// The corpus.
+    /// The corpus whose transcripts are read.
     pub corpus: &'a Corpus,
-    /// The selected transcripts.
+    /// The selection of transcripts to compute.
     pub ids: &'a dyn IdFilter,
     /// The subject that computes the results.
     pub subject: &'a S,
 }
 
-/// A selection of transcripts.
+/// A selection of the transcripts of a corpus.
 pub trait IdFilter: Sync {
     /// Returns whether the transcript is selected. Of several transcripts with the same id, the run uses the first.
     fn contains(&self, entry: &Entry) -> bool;
@@ -70,7 +70,7 @@ pub enum RunError {
     Machine(String),
 }
 
-/// The output of a run.
+/// The results of a run over a corpus.
 #[derive(Debug)]
 pub struct RunOutput {
     /// The result of each selected transcript, in corpus order.
@@ -79,7 +79,7 @@ pub struct RunOutput {
     pub journal: Option<Journal>,
 }
 
-/// A journal, and the results that it already has.
+/// A journal, and the entries that it already contains.
 pub type ResumedJournal<T> = (Journal, Vec<JournalEntry<T>>);
 
 /// Replays each selected transcript through every setting of a plan, in parallel.

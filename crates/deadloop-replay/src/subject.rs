@@ -28,13 +28,13 @@ pub trait Subject: Sync {
     /// Returns a text of all inputs that the results depend on, except programs.
     fn fingerprint(&self) -> String;
 
-    /// Returns the subject's programs, each with its reported name and version.
+    /// Lists the programs of the subject, each with the name and version that it reported.
     fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
         Vec::new()
     }
 
-    /// Returns the reason why the subject cannot handle a transcript, if any. A single refusal ends the run, because
-    /// the corpus is incomplete.
+    /// Returns the first value of a transcript that the subject cannot handle, if any. A single such transcript ends
+    /// the run, because the corpus is incomplete.
     fn find_invalid(&self, _: &Transcript) -> Option<InvalidTranscript> {
         None
     }
@@ -51,13 +51,13 @@ pub trait Subject: Sync {
         true
     }
 
-    /// Returns whether a result can come from this subject, as a check of results read from a file.
+    /// Returns whether this subject can return a result. Checks results that were read from a file.
     fn can_return(&self, _: &Self::Reply) -> bool {
         true
     }
 
-    /// Returns whether a transcript takes long. If so, few are in progress at a time, so that an interruption loses
-    /// little.
+    /// Returns whether a single transcript takes long to compute. If so, few transcripts are in progress at a time, so
+    /// that an interruption loses little work.
     fn is_slow(&self) -> bool {
         false
     }
@@ -72,9 +72,9 @@ pub trait Subject: Sync {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; expected {expected}")]
 pub struct InvalidTranscript {
-    /// The invalid value.
+    /// The description of the invalid value.
     pub what: String,
-    /// The expected values.
+    /// The description of the expected values.
     pub expected: String,
 }
 

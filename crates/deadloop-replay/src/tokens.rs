@@ -54,7 +54,7 @@ impl TokenSum {
         })
     }
 
-    /// Adds an event.
+    /// Adds an event of the run to the sum.
     pub fn take(&mut self, event: &RecordedEvent) {
         if matches!(event.body, Body::Turn) {
             self.ended = self.through();

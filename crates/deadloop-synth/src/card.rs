@@ -3,7 +3,7 @@
 use super::spec::CorpusSpec;
 
 impl CorpusSpec {
-    /// Formats dataset.toml, the card of the corpus. `from` is the name of the spec.
+    /// Formats the card of the corpus, `dataset.toml`. `from` is the name of the spec.
     pub fn card(&self, from: &str) -> String {
         let mut card = toml::Table::new();
         let how = format!(

@@ -33,7 +33,7 @@ pub(super) struct RepeatUnit {
     pub(super) first: Vec<char>,
 }
 
-/// A generator of units and their copies.
+/// A generator of repeated units and their copies for one loop.
 pub(super) struct CopyMaker<'a> {
     pub(super) request: &'a LoopRequest<'a>,
     /// Texts from which a unit may be cut.

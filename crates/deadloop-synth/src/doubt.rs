@@ -1,4 +1,4 @@
-//! Phrases of doubt between statements.
+//! Phrases of doubt that are inserted between statements, such as "but wait".
 //!
 //! Both circular and healthy reasoning have phrases such as "but wait, maybe" before statements. Only healthy reasoning has
 //! new statements after them.

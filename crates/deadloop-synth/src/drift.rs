@@ -11,7 +11,7 @@ pub(super) struct DriftWords<'a> {
     pub(super) others: &'a [String],
     /// Groups of words that may replace each other.
     pub(super) paraphrase: &'a [Vec<NonEmptyText>],
-    /// Phrases of doubt between statements.
+    /// Phrases of doubt that are inserted between statements, such as "but wait".
     pub(super) doubt: &'a [NonEmptyText],
 }
 
@@ -44,7 +44,8 @@ impl Drift {
         format!("{counter}{unit}")
     }
 
-    /// Makes a copy of a plan's unit, by its number from 0. `None` if no part of the copy can differ.
+    /// Makes the copy of a plan's unit with this number, counted from 0. Returns `None` if no part of the copy can
+    /// differ.
     pub(super) fn make_copy(
         &self,
         plan: &LoopPlan,

@@ -38,7 +38,7 @@ pub(super) struct FaultyStream {
 }
 
 impl<'a> Synth<'a> {
-    /// Makes a damaged stream of an item.
+    /// Makes a transcript of an item of kind `fault`: a stream that is damaged, unless it remains intact.
     pub(super) fn make_fault(
         &self,
         item: &'a SpecItem,

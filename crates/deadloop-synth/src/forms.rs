@@ -53,7 +53,7 @@ impl Forms {
         })
     }
 
-    /// Renders a text of a form. `prose` is the clean paragraphs that it may use.
+    /// Renders a text of a form. `prose` holds the clean paragraphs that the text may contain.
     pub(super) fn render(
         &self,
         form: &Form,
@@ -85,7 +85,7 @@ impl Form {
         self.channel.unwrap_or(SpecChannel::Answer).name()
     }
 
-    /// Returns the number of texts of this form in an item with `count` texts.
+    /// Returns the number of texts that an item with `count` texts makes of this form.
     pub(super) fn text_count(&self, count: usize) -> usize {
         self.most.map_or(count, |most| count.min(most.0 as usize))
     }
@@ -116,7 +116,7 @@ fn create_environment(
     Ok(env)
 }
 
-/// Adds the functions without random values.
+/// Adds the template functions that do not use random values.
 fn add_plain_functions(env: &mut Environment<'static>) {
     env.add_function("pad", |number: i64, width: usize| {
         format!("{number:0width$}")
@@ -151,7 +151,7 @@ fn format_date(days: u64) -> String {
     }
 }
 
-/// Adds the functions with random values.
+/// Adds the template functions that return random values.
 fn add_random_functions(env: &mut Environment<'static>, rng: &Arc<Mutex<Rng>>) {
     let shared = || Arc::clone(rng);
     let own = shared();

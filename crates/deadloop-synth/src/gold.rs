@@ -82,7 +82,7 @@ fn split_element(text: &str) -> Option<(&str, &str, &str)> {
     Some((name, inside, after))
 }
 
-/// Splits a name into its stem and the number at its end.
+/// Splits the name of a tag into its stem and the number at its end.
 fn split_number(name: &str) -> (&str, Option<u32>) {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     (stem, name[stem.len()..].parse().ok())

@@ -12,7 +12,7 @@ use crate::planted_loops::Rng;
 use deadloop_corpus::{Body, RecordedEvent};
 
 impl<'a> Synth<'a> {
-    /// Makes a hard negative from a form.
+    /// Makes a hard negative, a healthy text that looks like a loop, from a form.
     pub(super) fn make_negative(
         &self,
         item: &'a SpecItem,
@@ -61,7 +61,7 @@ impl<'a> Synth<'a> {
         Ok(self.create_transcript(frame, None, group, meta, events, vec![label]))
     }
 
-    /// Makes a transcript of clean text.
+    /// Makes the transcript of an item that is clean text.
     pub(super) fn make_clean(&self, item: &'a SpecItem, nth: usize) -> SpecResult<SynthTranscript> {
         let (mut rng, frame) = self.start_frame(item, nth);
         let channel = item.channel(nth / item.langs.len(), "answer");

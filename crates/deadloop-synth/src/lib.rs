@@ -122,7 +122,7 @@ impl<'a> Synth<'a> {
         jobs
     }
 
-    /// Returns the name of a transcript's item.
+    /// Returns the name of the spec item that a job belongs to.
     pub fn item(&self, job: &SynthJob) -> &'a str {
         self.spec.items.get(job.item).map_or("", |item| &item.name)
     }
@@ -132,7 +132,7 @@ impl<'a> Synth<'a> {
         self.spec.items.get(job.item).map_or("", SpecItem::file)
     }
 
-    /// Makes a transcript.
+    /// Makes the transcript of a job.
     ///
     /// # Errors
     /// Returns the reason of the last attempt if no attempt satisfies the item.
@@ -176,7 +176,7 @@ impl<'a> Synth<'a> {
         (rng, frame)
     }
 
-    /// Returns the first successful draw of up to `attempts`.
+    /// Repeats a random draw until it succeeds, at most `attempts` times.
     fn draw_with_retries<T>(
         &self,
         (item, id): (&SpecItem, &str),
@@ -193,7 +193,8 @@ impl<'a> Synth<'a> {
         Err(self.draw_failure(item, id, why))
     }
 
-    /// Returns the clean texts of an item's sources that have the language and split of a transcript.
+    /// Returns the clean texts from which a transcript may be made: those of the item's sources in its language and
+    /// split.
     fn find_texts(&self, frame: &TranscriptFrame<'_>) -> Vec<&'a CleanText> {
         let of_source = |nth: &usize| {
             let source = self.spec.sources.get(*nth)?;

@@ -74,7 +74,7 @@ deadloop_detect::words! {
 
 /// An assignment of indices to splits, which holds those in `test`.
 ///
-/// The names with the smallest hashes of seed, pool and name are in `test`.
+/// The names with the smallest hashes of seed, pool and name are in the split `test`.
 pub(super) struct SplitAssignment(BTreeSet<usize>);
 
 impl SplitAssignment {
@@ -186,22 +186,22 @@ impl<'a> CleanReader<'a> {
         }
     }
 
-    /// Takes between `low` and `high` chars. `None` if fewer than `high` chars are left.
+    /// Takes a piece of `min_chars` to `max_chars` chars. Returns `None` if fewer than `max_chars` chars are left.
     ///
-    /// The piece ends with a sentence if one ends near `high`, otherwise with a word.
-    pub(super) fn take_piece(&mut self, low: usize, high: usize) -> Option<&[char]> {
+    /// The piece ends with a sentence if one ends near `max_chars`, otherwise with a word.
+    pub(super) fn take_piece(&mut self, min_chars: usize, max_chars: usize) -> Option<&[char]> {
         let rest = &self.chars[self.taken_chars..];
-        if rest.len() < high {
+        if rest.len() < max_chars {
             return None;
         }
-        let from = low.max(high.saturating_sub(MAX_SHORTENED_CHARS));
+        let from = min_chars.max(max_chars.saturating_sub(MAX_SHORTENED_CHARS));
         let after = |ends: fn(&[char]) -> bool| {
-            let mut places = (from.max(1)..=high).rev();
+            let mut places = (from.max(1)..=max_chars).rev();
             places.find(|at| ends(&rest[at.saturating_sub(2)..*at]))
         };
         let cut = after(ends_sentence)
             .or_else(|| after(|tail| tail.last() == Some(&' ')))
-            .unwrap_or(high);
+            .unwrap_or(max_chars);
         let at = self.taken_chars;
         self.taken_chars += cut;
         Some(&self.chars[at..self.taken_chars])

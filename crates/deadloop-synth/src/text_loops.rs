@@ -20,7 +20,7 @@ pub(super) struct LabelledText {
     pub(super) unit: String,
     /// Group of the first clean text.
     ///
-    /// If that text has no group, the name of the spec's unit, otherwise the id of the text.
+    /// If that text has no group, this is the name of the spec's unit, or else the id of the text.
     pub(super) group: String,
 }
 

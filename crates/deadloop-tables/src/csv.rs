@@ -77,7 +77,7 @@ pub fn cell_text(value: &AnyValue<'_>) -> Option<String> {
     }
 }
 
-/// Formats a number for a table. Infinite numbers are `never`.
+/// Formats a number for a cell of a table. Infinite numbers are written as `never`.
 pub fn number(x: f64) -> String {
     if x.is_infinite() {
         "never".into()

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-/// Escapes text that a spreadsheet would run as a formula.
+/// Escapes a text that a spreadsheet would run as a formula. Other texts are returned unchanged.
 pub fn escape_formula(text: &str) -> Cow<'_, str> {
     let runs = begins_formula(text) && !is_number(text);
     // Text that looks escaped is escaped too, since reading would remove its leading quote.

@@ -32,13 +32,13 @@ impl Type {
 /// The description of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDoc {
-    /// The name. A `*` is a part that depends on the run.
+    /// The name of the column. A `*` stands for names that depend on the run.
     pub name: String,
-    /// The type of the cells.
+    /// The type of the column's cells.
     pub cell_type: Type,
     /// The unit of the numbers. Empty for texts and plain numbers.
     pub unit: String,
-    /// The meaning of the cells.
+    /// A description of what the cells contain.
     pub about: String,
 }
 
@@ -127,7 +127,7 @@ pub trait CellType: Sized {
     type Value: Default + Clone;
     /// Builds a column from cells.
     fn column(name: &str, cells: &mut dyn Iterator<Item = Self>) -> Column;
-    /// Reads the values of a column. A missing column has none.
+    /// Reads the values of a column. A missing column has no values.
     fn read<'f>(frame: &'f DataFrame, name: &str) -> Box<dyn Iterator<Item = Self::Value> + 'f>;
 }
 
@@ -207,7 +207,7 @@ cell_conversions! {
     Float: f64 = |x| Some(x);
 }
 
-/// Returns the texts of a column. Empty if the frame lacks the column.
+/// Iterates over the text cells of a column. There are none if the frame lacks the column.
 pub fn texts<'f>(
     frame: &'f DataFrame,
     name: &str,
@@ -216,13 +216,13 @@ pub fn texts<'f>(
     cells.into_iter().flat_map(|cells| cells.iter())
 }
 
-/// Returns the whole numbers of a column. Empty if the frame lacks the column.
+/// Iterates over the integer cells of a column. There are none if the frame lacks the column.
 pub fn ints<'f>(frame: &'f DataFrame, name: &str) -> impl Iterator<Item = Option<i64>> + use<'f> {
     let cells = frame.column(name).and_then(|column| column.i64());
     cells.into_iter().flat_map(|cells| cells.iter())
 }
 
-/// Returns the numbers of a column. Empty if the frame lacks the column.
+/// Iterates over the number cells of a column. There are none if the frame lacks the column.
 pub fn floats<'f>(frame: &'f DataFrame, name: &str) -> impl Iterator<Item = Option<f64>> + use<'f> {
     let cells = frame.column(name).and_then(|column| column.f64());
     cells.into_iter().flat_map(|cells| cells.iter())

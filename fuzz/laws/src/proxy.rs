@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use deadloop_corpus::{StreamFormat, ThinkRules};
 use deadloop_detect::{Alarm, Guards, RECOMMENDED, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::offline::{ReadMessage, guard_response, read_messages};
+use deadloop_proxy::offline::{ReadMessage, read_messages, relay};
 
 use crate::text::text;
 
@@ -134,8 +134,8 @@ fn framed(body: &[u8], size: usize) {
 /// Checks guards that may refuse calls: in any pieces, the same alarm ends the response. A refused call may be passed
 /// on further if its bytes come in pieces.
 fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
-    let (whole, alarm) = guard_response(&REFUSING, format, [bytes]);
-    let (pieces, same) = guard_response(&REFUSING, format, bytes.chunks(size));
+    let (whole, alarm) = relay(&REFUSING, format, [bytes]);
+    let (pieces, same) = relay(&REFUSING, format, bytes.chunks(size));
     let told = |alarm: &Option<Alarm>| alarm.as_ref().map(Alarm::log_line);
     assert_eq!(told(&alarm), told(&same));
     if alarm.is_none() {
@@ -146,8 +146,8 @@ fn refused(bytes: &[u8], format: StreamFormat, size: usize) {
 /// Checks a guard that stops: without an alarm every byte passes. Otherwise the same alarm ends the stream at the same
 /// place, in any pieces.
 fn stream(bytes: &[u8], format: StreamFormat, size: usize) {
-    let (whole, alarm) = guard_response(&OPTIONS, format, [bytes]);
-    let (pieces, same) = guard_response(&OPTIONS, format, bytes.chunks(size));
+    let (whole, alarm) = relay(&OPTIONS, format, [bytes]);
+    let (pieces, same) = relay(&OPTIONS, format, bytes.chunks(size));
     let told = |alarm: &Option<Alarm>| alarm.as_ref().map(Alarm::log_line);
     assert_eq!(told(&alarm), told(&same));
     if alarm.is_none() {

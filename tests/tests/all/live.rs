@@ -8,7 +8,7 @@
 use deadloop_corpus::{Body, RecordedEvent, ThinkRules, Transcript};
 use deadloop_detect::{Guards, Setting, Settings};
 use deadloop_proxy::ProxyOptions;
-use deadloop_proxy::offline::guard_response;
+use deadloop_proxy::offline::relay;
 use deadloop_replay::{Plan, decide};
 use deadloop_run::watch::StreamRecording;
 use deadloop_stream::wire::event_from_object;
@@ -353,7 +353,7 @@ fn proxy(setting: &Setting, wire: &Wire, bytes: &[Timed]) -> Option<AlarmReport>
     let (_, guards) = guards(setting);
     let options = options(guards);
     let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
-    guard_response(&options, wire.format, pieces)
+    relay(&options, wire.format, pieces)
         .1
         .as_ref()
         .map(AlarmReport::from)
@@ -513,8 +513,7 @@ fn no_client_gets_more_calls_than_its_guard_allows() {
             };
             let pieces: Vec<Vec<u8>> = (0..calls).flat_map(call).collect();
             let options = options(Guards::new(&settings).expect("no program"));
-            let (passed, alarm) =
-                guard_response(&options, wire.format, pieces.iter().map(Vec::as_slice));
+            let (passed, alarm) = relay(&options, wire.format, pieces.iter().map(Vec::as_slice));
             let got = String::from_utf8_lossy(&passed)
                 .matches("\"name\":\"ls\"")
                 .count();
@@ -658,7 +657,7 @@ fn every_road_gives_the_alarm_of_the_table() {
             if feed != "silence" {
                 let options = options(Guards::new(&settings).expect("no program"));
                 let pieces = bytes.iter().map(|(_, piece)| piece.as_slice());
-                let (passed, _) = guard_response(&options, wire.format, pieces);
+                let (passed, _) = relay(&options, wire.format, pieces);
                 let passed = String::from_utf8_lossy(&passed).into_owned();
                 assert!(!passed.contains("NEVER"), "{}: {name}: {passed}", wire.name);
             }

@@ -4,8 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::files::{
-    Card, Entries, RawRecord, RawRecords, Splits, find_strays, is_named, jsonl, open_file,
-    think_options,
+    Card, Entries, RawRecord, RawRecords, Splits, is_named, jsonl, open_file, strays, think_options,
 };
 use crate::option::OUT;
 use crate::think::ThinkOptions;
@@ -172,7 +171,7 @@ impl Corpus {
     /// Returns a problem for each row of `splits.csv` whose transcript is not in `ids`. `ids` must contain all
     /// transcripts of the corpus.
     pub fn stray_splits(&self, ids: &Ids) -> Vec<Problem> {
-        find_strays(self.splits.transcripts(), ids)
+        strays(self.splits.transcripts(), ids)
     }
 
     /// Iterates over the transcript ids in `splits.csv`, each with the file and line of its row, in no particular

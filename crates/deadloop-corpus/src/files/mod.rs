@@ -34,7 +34,7 @@ pub use raw_records::{Entries, RawRecord, RawRecords};
 pub use selection::{SampleDraw, SampleIds, SampleSize, Selection, field, fields, parse_where};
 pub use shard::Shard;
 pub(crate) use splits::Splits;
-pub use splits::find_strays;
+pub use splits::strays;
 pub use temporary_files::{
     FolderClaim, UnfinishedFolder, UnfinishedLock, block_file_changes, check_writable, claim,
     create_unfinished_folder, sweep,

@@ -96,10 +96,7 @@ impl Splits {
 }
 
 /// Returns a problem for each row of splits.csv whose transcript is not in `ids`, in the order of the file.
-pub fn find_strays<'a>(
-    rows: impl Iterator<Item = (&'a str, &'a Place)>,
-    ids: &Ids,
-) -> Vec<Problem> {
+pub fn strays<'a>(rows: impl Iterator<Item = (&'a str, &'a Place)>, ids: &Ids) -> Vec<Problem> {
     let strays = rows.filter(|(id, _)| !ids.contains(id) && !ids.contains(id.trim()));
     let strays = strays.map(|(id, place)| {
         let what = format!("a split for no transcript: {id:?}");
@@ -131,7 +128,7 @@ mod tests {
         assert_eq!(splits.get("a"), Some("dev"));
         let mut ids = Ids::default();
         ids.insert("a", &Place::whole("x")).unwrap();
-        let mut all = [splits.problems(), find_strays(splits.transcripts(), &ids)].concat();
+        let mut all = [splits.problems(), strays(splits.transcripts(), &ids)].concat();
         all.sort();
         let told: Vec<_> = all.iter().map(|p| (p.place.line, p.what.clone())).collect();
         assert_eq!(
@@ -156,7 +153,7 @@ mod tests {
         for id in ["a", "b\nc"] {
             ids.insert(id, &Place::whole("x")).unwrap();
         }
-        assert!(find_strays(splits.transcripts(), &ids).is_empty());
+        assert!(strays(splits.transcripts(), &ids).is_empty());
     }
 
     #[test]

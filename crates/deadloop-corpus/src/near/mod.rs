@@ -78,7 +78,7 @@ impl Shingles {
         set
     }
 
-    /// Sorts the hashes and removes duplicates. Keeps only the `count` smallest ones.
+    /// Sorts the hashes and removes duplicates. Keeps only the `max_hashes` smallest ones.
     fn keep_smallest(&mut self, max_hashes: usize) {
         self.hashes.sort_unstable();
         self.hashes.dedup();

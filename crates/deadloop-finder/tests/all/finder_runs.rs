@@ -163,7 +163,7 @@ fn batches_and_polls_that_end_are_harmless() {
     let mut reasons = found.benign.iter().map(|benign| benign.reason);
     assert!(reasons.any(|reason| reason == BenignReason::Poll));
     let retry = [("push", "!busy"), ("push", "ok")];
-    let found = typed("git", &retry, "stop");
+    let found = calls("git", &retry, "stop");
     assert_eq!(found.benign[0].reason, BenignReason::Retry);
 }
 

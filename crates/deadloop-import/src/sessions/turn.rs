@@ -30,7 +30,7 @@ pub(crate) struct Usage {
 }
 
 impl TurnData {
-    /// Creates the data on a turn of which only the start time is known.
+    /// Creates the data on a turn with a start time and nothing else.
     pub(crate) fn starting_at(t_ms: Option<f64>) -> Self {
         Self {
             t_ms,

@@ -18,7 +18,7 @@ use deadloop_corpus::files::lines::{broken, unpack};
 use deadloop_corpus::files::raw_records::CountingReader;
 use deadloop_corpus::option::{FROM, TEXT_FIELD};
 use deadloop_stream::BOM;
-use deadloop_stream::wire::{WireFault, replace_lone_surrogates};
+use deadloop_stream::wire::{WireFault, fix_surrogates};
 
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -368,7 +368,7 @@ fn read_line_objects(head: &FileHead) -> (Vec<Value>, bool) {
         if (!part || blank)
             && let Some(Ok(Frame::Object(text))) = frames.read(line)
             && let Ok(object) = object(
-                &replace_lone_surrogates(text.as_bytes()).unwrap_or_else(|| text.into_owned()),
+                &fix_surrogates(text.as_bytes()).unwrap_or_else(|| text.into_owned()),
                 MAX_VALUES,
             )
             && !object.is_empty()
@@ -433,7 +433,7 @@ fn complete_json(begin: &[u8]) -> Option<Value> {
     let (end, open) = cut;
     let mut whole = begin[..end].to_vec();
     whole.extend(open.iter().rev());
-    let mended = replace_lone_surrogates(&whole).map(String::into_bytes);
+    let mended = fix_surrogates(&whole).map(String::into_bytes);
     serde_json::from_slice(&mended.unwrap_or(whole)).ok()
 }
 

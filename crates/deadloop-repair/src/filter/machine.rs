@@ -36,7 +36,7 @@ pub(super) struct FilterMachine {
     max_waiting_chars: usize,
 
     decision: FilterDecision,
-    /// The text so far, while it is undecided.
+    /// The text so far, until the decision about it.
     text: String,
     /// The length of `text` in chars.
     chars: usize,

@@ -75,7 +75,8 @@ impl JsonMachine {
         is_tolerant.then(|| self.recover_json(&text)).flatten()
     }
 
-    /// Returns whether a string contains control text. If so, the text that it replaced is unknown.
+    /// Returns whether a string of the JSON contains control text. The text that the control text replaced cannot be
+    /// recovered.
     fn has_control_in_string(&mut self, text: &str) -> bool {
         let mut cutter = self.cutter.clone();
         for c in text.chars() {

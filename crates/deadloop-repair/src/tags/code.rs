@@ -61,7 +61,7 @@ impl CodeScanner {
         None
     }
 
-    /// Adds a char of an action, which is never code.
+    /// Adds a char inside an action. Actions contain no code.
     pub(super) fn push_action_char(&mut self, c: char) {
         self.is_line_begun = match c {
             '\n' => false,

@@ -17,8 +17,8 @@ pub(super) struct ActionContent {
     pub(super) tagged: bool,
 }
 
-/// Splits the content of an action into fields and other text. With `loose`, a field without a closing
-/// tag loose at the next field or with the action. With [`StrayRule::Keep`], tags without a partner are text.
+/// Splits the content of an action into fields and other text. If `loose` is set, a field without a closing tag ends at
+/// the next field or with the action. With [`StrayRule::Keep`], tags without a partner are text.
 pub(super) fn split_content(
     body: &str,
     names: &KnownTags,

@@ -24,7 +24,7 @@ pub(super) enum TagRole {
 pub(super) struct Tag {
     pub(super) role: TagRole,
     pub(super) closing: bool,
-    /// The number after the name.
+    /// The number after the name in the tag.
     pub(super) number: Option<u32>,
     /// The attributes that are fields.
     pub(super) attributes: Vec<(String, String)>,

@@ -197,7 +197,7 @@ impl EventTokens {
     }
 }
 
-/// Returns the channel and text of an event. `None` if it is no text.
+/// Returns the channel and the text of an event. Returns `None` if the event is not text.
 pub fn event_text(event: &RecordedEvent) -> Option<(Channel, &str)> {
     match &event.body {
         Body::Reasoning(text) => Some((Channel::Reasoning, text)),

@@ -38,7 +38,7 @@ deadloop_detect::words! {
 }
 
 impl Policy {
-    /// Returns whether the policy uses a parameter.
+    /// Returns whether the policy uses the parameter with this name.
     pub fn reads(self, param: &str) -> bool {
         match param {
             "threshold" => self != Self::Never,
@@ -66,7 +66,7 @@ pub struct Budget {
     pub keep: f64,
     /// The maximum share of a summary.
     pub summary: f64,
-    /// The way to shorten a prompt.
+    /// The method of shortening a prompt that exceeds the threshold.
     pub policy: Policy,
     /// The price of a cached prompt token, which was at the same position in the previous request. Other tokens cost 1.
     pub cache: f64,

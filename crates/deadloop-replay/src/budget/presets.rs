@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::params::{Budget, Policy};
 use super::remarks::round_share;
 
-/// A named setting.
+/// A named setting of a context budget.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetPreset {

@@ -14,20 +14,21 @@ const MIN_USEFUL_SHARE: f64 = 0.1;
 /// The minimum number of turns between two summaries. A sooner summary counts as thrash.
 const MIN_TURNS_BETWEEN: usize = 3;
 
-/// The result of a run under a setting. Counting ends at an overflow, at which the run would have ended.
+/// The counts of a run that was simulated under a setting. Counting ends at an overflow, where the run would have
+/// ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SimulatedRun {
     /// The number of turns whose prompt was sent.
     pub turns: u64,
-    /// The number of actions of the policy, which acts when a prompt exceeds the threshold.
+    /// The number of times that the policy shortened a prompt because it exceeded the threshold.
     pub summaries: u64,
-    /// The number of actions that freed less than a tenth of the prompt.
+    /// The number of shortenings that freed less than a tenth of the prompt.
     pub useless: u64,
-    /// The number of actions less than 3 turns after the previous one.
+    /// The number of shortenings that came less than 3 turns after the previous one.
     pub thrash: u64,
-    /// The turn of the first action, from 0.
+    /// The turn of the first shortening, counted from 0.
     pub first: Option<u64>,
-    /// The turn whose prompt exceeded the limit, from 0.
+    /// The turn whose prompt exceeded the limit, counted from 0.
     pub overflow: Option<u64>,
     /// The number of prompt tokens that were not in the cache.
     pub fresh: u64,
@@ -37,7 +38,7 @@ pub struct SimulatedRun {
     pub written: u64,
 }
 
-/// A turn in a run under a setting.
+/// A turn of a run that was simulated under a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
     /// The index of the turn, from 0.
@@ -211,7 +212,7 @@ pub fn simulate_run(sizes: &RunSizes, budget: &Budget) -> SimulatedRun {
     simulate(sizes, budget, &mut |_| {})
 }
 
-/// Simulates a run and also returns each turn.
+/// Simulates a run under a setting. Also returns each turn.
 pub fn trace_run(sizes: &RunSizes, budget: &Budget) -> (SimulatedRun, Vec<BudgetStep>) {
     let mut done = Vec::new();
     let played = simulate(sizes, budget, &mut |step| done.push(step));

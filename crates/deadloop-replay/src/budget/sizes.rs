@@ -21,7 +21,8 @@ pub struct RunSizes {
 }
 
 impl RunSizes {
-    /// Measures a run. System events after the start are treated like other events.
+    /// Computes the token sums of a run with the given counter. System events after the start of the run are treated
+    /// like other events.
     pub fn new(lengths: &Lengths, counter: TokenCounter) -> Self {
         let tokens = match counter {
             TokenCounter::Recorded => tokens_from_prompts(&lengths.items, &lengths.prompts),

@@ -99,7 +99,7 @@ impl MeasuredRuns {
         &self.runs[run][self.index_of(budget)]
     }
 
-    /// Simulates each run under a setting.
+    /// Simulates every run under a setting.
     pub fn simulate_all(&self, budget: &Budget) -> Vec<SimulatedRun> {
         let view = self.index_of(budget);
         self.runs
@@ -108,7 +108,7 @@ impl MeasuredRuns {
             .collect()
     }
 
-    /// Simulates each run without a guard in an endless window, with the tool definitions of a setting.
+    /// Simulates every run without a guard in an endless window. The tool definitions are those of `budget`.
     pub fn simulate_unguarded(&self, budget: &Budget) -> Vec<SimulatedRun> {
         self.simulate_all(&Budget {
             policy: Policy::Never,
@@ -174,8 +174,8 @@ impl StageSimulation<'_> {
     }
 }
 
-/// Simulates a stage over all runs. `sources` has the source of each run, a number below `count`. The result does not
-/// depend on the number of threads.
+/// Simulates the settings of a stage over all runs. `sources` holds the source of each run, as a number below `count`.
+/// The result does not depend on the number of threads.
 ///
 /// # Errors
 /// Returns an error if the sweep was cancelled.

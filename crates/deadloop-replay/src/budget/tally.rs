@@ -18,7 +18,7 @@ pub struct TokenSums {
 }
 
 impl TokenSums {
-    /// Adds a run.
+    /// Adds the tokens of a run.
     pub fn add(&mut self, played: &SimulatedRun) {
         *self += Self {
             runs: 1,
@@ -48,7 +48,7 @@ impl AddAssign for TokenSums {
     }
 }
 
-/// Counts over runs under a setting. Tallies can be added.
+/// Counts of runs that were simulated under a setting. Tallies can be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BudgetTally {
     /// The number of runs.
@@ -61,11 +61,11 @@ pub struct BudgetTally {
     pub first: u64,
     /// The number of turns whose prompts were sent.
     pub turns: u64,
-    /// The number of actions of the policy.
+    /// The number of times that the policy shortened a prompt.
     pub summaries: u64,
-    /// The number of useless actions ([`SimulatedRun::useless`]).
+    /// The number of useless shortenings ([`SimulatedRun::useless`]).
     pub useless: u64,
-    /// The number of actions that were thrash ([`SimulatedRun::thrash`]).
+    /// The number of shortenings that came too soon after the previous one ([`SimulatedRun::thrash`]).
     pub thrash: u64,
     /// The token sums of the runs that did not overflow.
     pub own: TokenSums,
@@ -74,7 +74,7 @@ pub struct BudgetTally {
 }
 
 impl BudgetTally {
-    /// Adds a run. `free` is the same run without a guard, in an endless window.
+    /// Adds the counts of a run. `free` is the same run without a guard, in an endless window.
     pub fn add(&mut self, played: &SimulatedRun, free: &SimulatedRun) {
         self.runs += 1;
         self.overflow += u64::from(played.overflow.is_some());

@@ -45,7 +45,7 @@ impl Mender {
         })
     }
 
-    /// Returns the program, and the name and version that it reported.
+    /// Returns the program with the name and version that it reported when it started.
     pub fn info(&self) -> (&Program, &ProgramInfo) {
         (&self.program, &self.name)
     }

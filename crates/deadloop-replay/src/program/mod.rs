@@ -59,7 +59,7 @@ pub struct Programs {
     failing: AtomicBool,
 }
 
-/// The processes of one program, as many as threads need.
+/// The idle processes of one program. Threads start further processes as needed.
 struct ProcessPool {
     source: PlanProgram,
     ready: ProgramInfo,
@@ -131,7 +131,7 @@ impl Programs {
         })
     }
 
-    /// Returns each program with its reported name and version, in the plan's order.
+    /// Lists the programs in the plan's order, each with the name and version that it reported.
     pub fn list(&self) -> impl Iterator<Item = (&Program, &ProgramInfo)> {
         self.pools.iter().map(|p| (&p.source.program, &p.ready))
     }

@@ -54,12 +54,12 @@ pub(super) enum ProgramReply {
     },
 }
 
-/// The name and version that a program reports.
+/// The name and version that a program reported when it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramInfo {
-    /// The reported name.
+    /// The name that the program reported.
     pub name: String,
-    /// The reported version.
+    /// The version that the program reported.
     pub version: String,
 }
 

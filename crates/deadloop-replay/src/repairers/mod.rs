@@ -40,9 +40,10 @@ const MAX_VARIANTS: usize = 20_000;
 /// A setting of a repairer.
 #[derive(Clone, Debug)]
 pub struct Variant {
-    /// The name: that of the preset, such as `tags/lenient`, or the repairer and a hash of the parameters.
+    /// The name of the variant. It is the name of the preset, such as `tags/lenient`, or the repairer and a hash of the
+    /// parameters.
     pub name: String,
-    /// Whether the variant is always listed with the chosen one, as presets, programs and no repair are.
+    /// Whether the variant is always shown beside the chosen one. Presets, programs and the variant without repair are.
     pub shown: bool,
     /// The method of repair.
     pub method: RepairMethod,
@@ -77,7 +78,8 @@ impl Variant {
         }
     }
 
-    /// Returns the parameters that differ from the defaults, as in `a=1; b=2`. For a program, its command line.
+    /// Returns the parameters that differ from the defaults, such as `a=1; b=2`. For a program, returns its command
+    /// line.
     pub fn params(&self) -> String {
         match &self.method {
             RepairMethod::Nothing(_) => String::new(),
@@ -86,7 +88,7 @@ impl Variant {
         }
     }
 
-    /// Returns the TOML of a grid with only this variant. Empty for no repair.
+    /// Returns the TOML text of a grid with only this variant. The text is empty for the variant without repair.
     pub fn toml(&self) -> String {
         match &self.method {
             RepairMethod::Nothing(_) => String::new(),
@@ -139,7 +141,7 @@ struct RepairerTable {
     timeout_ms: Option<u64>,
 }
 
-/// The variants of a grid.
+/// The variants of repairers in a grid file.
 #[derive(Clone, Debug)]
 pub struct RepairGrid {
     /// The distinct variants. Those without repair come first.

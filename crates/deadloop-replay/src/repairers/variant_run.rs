@@ -36,7 +36,7 @@ impl ArrivedStream {
     }
 }
 
-/// The output of a variant.
+/// The content of a variant's output.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutputContent {
     /// The meaning of a text, arguments and names included.
@@ -48,7 +48,7 @@ pub enum OutputContent {
 /// The output of a variant for a stream, and its delay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VariantOutput {
-    /// The output.
+    /// The repaired stream.
     pub out: OutputContent,
     /// The delay of text. `None` for events, for programs, and without repair.
     pub delay: Option<Delay>,
@@ -98,7 +98,7 @@ impl Variant {
     }
 }
 
-/// Wraps a text as the meaning that has no other parts.
+/// Creates the meaning of a stream that is only text.
 fn meaning_of_text(text: String) -> Meaning {
     Meaning {
         text,
@@ -168,7 +168,7 @@ fn first_call(transcript: &Transcript) -> Option<(String, String)> {
         })
 }
 
-/// Returns the text of arguments. Arguments that were not recorded as text are formatted as JSON.
+/// Returns the text of a call's arguments. Arguments that were not recorded as text are formatted as JSON.
 pub fn args_text(arguments: &Json) -> String {
     match arguments {
         Json::String(text) => text.clone(),
@@ -197,7 +197,7 @@ fn read_deliveries(transcript: &Transcript) -> Vec<Delivery> {
     transcript.events.iter().filter_map(event).collect()
 }
 
-/// Returns the transcript to send to a program, without `meta`, so that the program cannot read the label.
+/// Copies a transcript without `meta`, so that a program that gets the copy cannot read the label.
 pub fn without_metadata(transcript: &Transcript) -> Transcript {
     Transcript {
         meta: serde_json::Map::new(),

@@ -26,7 +26,7 @@ pub fn recommended(unit: Unit) -> String {
     }
 }
 
-/// The members of a guard that a new choice replaces, while all others are kept.
+/// The members of a guard that a new choice may replace. All other members are kept.
 ///
 /// For example, a timeout chosen on silent streams must not replace the guard against loops.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ fn is_searched(detector: &'static Detector, unit: Unit) -> bool {
     member.unit().is_some() && is_eligible(&member, unit) && !detects_faults(detector)
 }
 
-/// Returns every preset of every detector, each as a setting with its name.
+/// Returns the presets of all detectors as settings, each with its name.
 ///
 /// # Errors
 /// Returns an error if a shipped file is invalid. A test reads them all.

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::budget::{
     Budget, BudgetStage, BudgetTally, Lengths, Limit, MeasuredRuns, Policy, RunSizes, SimulatedRun,
-    TokenCounter, TokenSums, play, sweep, trace,
+    TokenCounter, TokenSums, simulate_run, sweep, trace_run,
 };
 use deadloop_replay::corpus as deadloop_corpus;
 use deadloop_replay::detect::{Context, ContextBudget, PromptStatus};
@@ -327,7 +327,7 @@ fn a_sweep_adds_up_what_each_setting_makes_of_each_run() {
     for stage in BudgetStage::stages(&budgets) {
         let swept = sweep(&field, &stage, &sources, 3, &AtomicBool::new(false)).unwrap();
         let free = field.simulate_unguarded(&stage.never);
-        for (budget, swept) in stage.plays.iter().zip(&swept.plays) {
+        for (budget, swept) in stage.variants.iter().zip(&swept.variants) {
             let mut slow = vec![BudgetTally::default(); 3];
             for (run, one) in field.simulate_all(budget).iter().enumerate() {
                 slow[sources[run] as usize].add(one, &free[run]);

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use deadloop_corpus::{Corpus, Ids, Place, Problem, Shard, find_strays};
+use deadloop_corpus::{Corpus, Ids, Place, Problem, Shard, strays};
 use deadloop_detect::Unit;
 use deadloop_score::orphans;
 use serde::de::DeserializeOwned;
@@ -253,7 +253,7 @@ impl ShardParts {
             NamesLine::Split(id, line) => Some((id, line)),
             _ => None,
         });
-        find_strays(absent.iter().map(|(id, place)| (id.as_str(), place)), ids)
+        strays(absent.iter().map(|(id, place)| (id.as_str(), place)), ids)
     }
 
     /// Opens the corpus, for the transcripts that a report shows. The corpus has no files if it is not on this machine

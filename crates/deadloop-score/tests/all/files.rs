@@ -162,7 +162,7 @@ fn what_was_written_is_read_back() {
     let types: Vec<_> = (scores.columns().iter())
         .map(|column| ColumnDoc {
             name: column.name().to_string(),
-            of: match column.dtype().to_string().as_str() {
+            cell_type: match column.dtype().to_string().as_str() {
                 "i64" => Type::Int,
                 "f64" => Type::Float,
                 _ => Type::Text,

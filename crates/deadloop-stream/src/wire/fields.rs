@@ -106,7 +106,7 @@ fn lone_surrogate_offset(source: &str, from: usize) -> Option<usize> {
 
 /// Replaces each unpaired surrogate escape in JSON text with the escape of U+FFFD. Returns `None` if there is no such
 /// escape.
-pub fn replace_lone_surrogates(json: &[u8]) -> Option<String> {
+pub fn fix_surrogates(json: &[u8]) -> Option<String> {
     let is_surrogate = |at: &usize| matches!(json.get(at + 2), Some(b'd' | b'D'));
     memchr::memmem::find_iter(json, b"\\u").find(is_surrogate)?;
     let json = read_utf8(json).ok()?;

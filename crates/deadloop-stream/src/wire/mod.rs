@@ -6,8 +6,6 @@ mod value;
 mod write;
 
 pub use events::{EVENT_TYPES, EventList, event_from_object, read as read_events};
-pub use fields::{
-    Fields, REPEATED_FIELD, WireFault, WireResult, kind, read_utf8, replace_lone_surrogates,
-};
+pub use fields::{Fields, REPEATED_FIELD, WireFault, WireResult, fix_surrogates, kind, read_utf8};
 pub use value::{CountedValue, ValueBudget, parse, read as value};
 pub use write::{write_all, write_optional};

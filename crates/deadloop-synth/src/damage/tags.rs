@@ -177,7 +177,8 @@ pub(super) fn misspell(intact: &str, severity: usize, rng: &mut DamageRng) -> St
     )
 }
 
-/// Edits a name once after its first letter: removes, inserts or changes a letter, or swaps two letters.
+/// Makes one random typing error in a name, after its first letter: removes, inserts or changes a letter, or swaps two
+/// letters.
 fn edit_name(name: &mut Vec<char>, rng: &mut DamageRng) {
     let letter = char::from(b'a' + u8::try_from(rng.below(26)).unwrap_or(0));
     let at = 1 + rng.below(name.len().saturating_sub(1));

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json};
 use super::{DrawResult, script};
 use crate::spec::Form;
 use deadloop_corpus::{
-    BenignReason, BenignSpan, Body, Entry, RecordedEvent, stream, tool_call, tool_result,
+    BenignReason, BenignSpan, Body, RecordedEvent, stream, tool_call, tool_result,
 };
 
 /// A real run that may serve as a host.
@@ -27,7 +27,7 @@ pub struct RealRun {
 
 impl RealRun {
     /// Returns the run of a transcript. `None` if the transcript has no calls.
-    pub fn from_entry(entry: &Entry) -> Option<Self> {
+    pub fn from_entry(entry: &deadloop_corpus::Entry) -> Option<Self> {
         let transcript = &entry.transcript;
         let calls = |event: &RecordedEvent| matches!(event.body, Body::ToolCall { .. });
         let group = transcript.group.as_ref().unwrap_or(&transcript.id);

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kinds::{ItemKind, KINDS};
 
-/// The description of a key, as `--keys` prints it.
+/// The documentation of a key, which `--keys` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct KeyDoc {
     /// Table of the key.
@@ -24,8 +24,8 @@ struct KeyFile {
     key: Vec<KeyDoc>,
 }
 
-/// Returns the allowed values of a key in a table, which is empty for the whole file. Keys of free-form tables have the
-/// values of their table.
+/// Returns the allowed values of a key in a table. The table name is empty for keys of the whole file. Keys of a
+/// free-form table have the allowed values of that table.
 pub(super) fn expected_value(table: &str, key: &str) -> String {
     let tables = match table {
         "" => ["the spec".to_owned(), "a file of forms".to_owned()],
@@ -40,7 +40,7 @@ pub(super) fn expected_value(table: &str, key: &str) -> String {
     }
 }
 
-/// Returns the descriptions of all keys, from `keys.toml`.
+/// Returns the documentation of all keys, from `keys.toml`.
 pub fn describe_keys() -> Vec<KeyDoc> {
     let file: Result<KeyFile, _> = toml::from_str(include_str!("keys.toml"));
     let mut keys = file.map_or_else(|why| unreachable!("keys.toml: {why}"), |file| file.key);

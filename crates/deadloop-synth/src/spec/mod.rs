@@ -83,7 +83,7 @@ pub(super) struct SpecItem {
     pub(super) faults: Option<Faults>,
 }
 
-/// Number and positions of repetitions.
+/// Number, length and positions of an item's repetitions.
 #[derive(Clone, Debug)]
 pub(super) struct Repeats {
     pub(super) period: CountRange,
@@ -149,7 +149,8 @@ impl CorpusSpec {
         units.find(|unit| *unit.name == name && *unit.lang == lang)
     }
 
-    /// Returns the phrases of doubt in a language. Empty if `glue` is `None` or names no unit of the language.
+    /// Returns the phrases of doubt in a language, which are the texts of the unit `glue`. There are none if `glue` is
+    /// `None` or names no unit of the language.
     pub(super) fn doubt_phrases(&self, glue: Option<&NonEmptyText>, lang: &str) -> &[NonEmptyText] {
         let unit = glue.and_then(|name| self.find_unit(name, lang));
         unit.map_or(&[], |unit| &unit.texts)

@@ -73,7 +73,7 @@ fn catch_panic<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, P
     catch_silently(work).ok_or(ParquetError::GaveUp)?
 }
 
-/// Reads a range of rows of the named columns, or of all if `columns` is empty. Missing columns and rows are left out.
+/// Reads a range of rows of the named columns, or of all if `columns` is empty. Missing columns and rows are omitted.
 ///
 /// # Errors
 ///

@@ -32,7 +32,7 @@ pub(super) struct RowGroupValues {
 struct DecodedColumn {
     name: Arc<str>,
     arrays: VecDeque<Box<dyn Array>>,
-    /// The index of the next cell in the first array.
+    /// The index of the next cell in the first of the remaining arrays.
     next_index: usize,
 }
 

@@ -11,7 +11,9 @@ use deadloop_score::proposals::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{all_presets, default_grids};
-use deadloop_score::replay::{Grid, Job, Plan, PlanGuards, Programs, Record, Watcher, each, run};
+use deadloop_score::replay::{
+    Grid, Job, Plan, PlanGuards, Programs, Record, Watcher, map_corpus, run,
+};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, LabelsFile, Stakes, Tally, mean_clean, tallies,
 };
@@ -61,7 +63,7 @@ impl StudyCorpus {
                 (Case::from_entry(&entry, labels.as_ref(), &[]), rows)
             })
         };
-        each(&corpus, &watch, map, |found| {
+        map_corpus(&corpus, &watch, map, |found| {
             match found {
                 Ok(((case, problems), proposed)) => {
                     cases.push(case);

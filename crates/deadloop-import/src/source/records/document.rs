@@ -187,7 +187,7 @@ impl<R: BufRead> Iterator for DocumentRecords<R> {
         if piece.bytes.is_empty() && self.scan.cut_fault(true).is_none() {
             return None;
         }
-        let whole = wire::replace_lone_surrogates(&piece.bytes);
+        let whole = wire::fix_surrogates(&piece.bytes);
         let has_half_pair = whole.is_some();
         piece.bytes = whole.map_or(piece.bytes, String::into_bytes);
         let place = |line| Place::new(self.place.file.clone(), line);

@@ -121,7 +121,7 @@ impl<R: BufRead> LineRecords<R> {
                     self.ready.extend(self.held_back.take());
                     // JSON has no bare carriage return, so each is the end of a line.
                     for part in split_lines(line) {
-                        let whole = wire::replace_lone_surrogates(part);
+                        let whole = wire::fix_surrogates(part);
                         if whole.is_some() {
                             self.ready.push_back(Ok(RecordContent::LoneSurrogate));
                         }
