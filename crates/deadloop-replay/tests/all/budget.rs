@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use deadloop_replay::budget::{
     Budget, BudgetStage, BudgetTally, Lengths, Limit, MeasuredRuns, Policy, RunSizes, SimulatedRun,
-    TokenCounter, TokenSums, play, sweep, trace,
+    TokenCounter, TokenSums, simulate_run, sweep, trace_run,
 };
 use deadloop_replay::corpus as deadloop_corpus;
 use deadloop_replay::detect::{Context, ContextBudget, Room};

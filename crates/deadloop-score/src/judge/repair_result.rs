@@ -272,7 +272,7 @@ mod tests {
         let all = RepairGrid::parse(grid).expect("a grid").variants;
         let nothing = all
             .iter()
-            .find(|one| matches!(one.made, RepairMethod::Nothing(_)));
+            .find(|one| matches!(one.method, RepairMethod::Nothing(_)));
         let nothing = nothing.expect("the stream as it is stands beside each");
         for name in ["web_search", "book_flight", "book"] {
             let text = format!("Fine. <{name}><id>1</id>to Rome");
