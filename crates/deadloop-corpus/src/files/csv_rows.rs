@@ -211,9 +211,8 @@ mod tests {
     #[test]
     fn whole_rows_are_those_of_the_csv_crate() {
         let text = "a,b\n\"1\n2\",\"x,\"\"\"\n,\n\"\",q\n";
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
         let theirs: Vec<_> = reader.records().map(|row| row.unwrap()).collect();
         let ours = parse_csv_rows(text.as_bytes());
         let ours: Vec<_> = ours.map(|row| row.cells).collect();

@@ -387,9 +387,9 @@ mod tests {
             if let RepairMethod::Builtin(_, params) = &variant.method {
                 let toml = variant.toml();
                 let again = variants_of(&toml);
-                let same =
+                let eq =
                     |v: &Variant| matches!(&v.method, RepairMethod::Builtin(_, p) if p == params);
-                assert!(again.iter().any(same), "{toml}");
+                assert!(again.iter().any(eq), "{toml}");
             }
         }
     }

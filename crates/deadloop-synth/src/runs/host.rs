@@ -4,9 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{DrawResult, script};
 use crate::spec::Form;
-use deadloop_corpus::{
-    BenignReason, BenignSpan, Body, RecordedEvent, stream, tool_call, tool_result,
-};
+use deadloop_corpus::{BenignReason, BenignSpan, Body, RecordedEvent, tool_call, tool_result};
 
 /// A real run that may serve as a host.
 #[derive(Clone, Debug, PartialEq)]
@@ -181,7 +179,7 @@ impl HostRun {
 
     /// Converts a real run. Times and token counts are dropped, since inserted turns make them wrong.
     pub(super) fn from_run(run: &RealRun) -> Self {
-        let turn_starts: Vec<u64> = stream(&run.events)
+        let turn_starts: Vec<u64> = deadloop_corpus::stream(&run.events)
             .filter(|(_, event)| matches!(event, deadloop_detect::Event::Turn { .. }))
             .map(|(number, _)| number)
             .collect();

@@ -11,9 +11,7 @@ use deadloop_score::proposals::propose;
 use deadloop_score::replay::corpus::{Corpus, Entry};
 use deadloop_score::replay::detect::{RECOMMENDED, Settings, Unit};
 use deadloop_score::replay::shipped::{all_presets, default_grids};
-use deadloop_score::replay::{
-    Grid, Job, Plan, PlanGuards, Programs, Record, Watcher, map_corpus, run,
-};
+use deadloop_score::replay::{Grid, Job, Plan, PlanGuards, Programs, Record, Watcher, run};
 use deadloop_score::{
     Case, Count, Evidence, JudgeOptions, LabelRow, LabelsFile, Stakes, Tally, mean_clean, tallies,
 };
@@ -63,7 +61,7 @@ impl StudyCorpus {
                 (Case::from_entry(&entry, labels.as_ref(), &[]), rows)
             })
         };
-        map_corpus(&corpus, &watch, map, |found| {
+        deadloop_score::replay::map_corpus(&corpus, &watch, map, |found| {
             match found {
                 Ok(((case, problems), proposed)) => {
                     cases.push(case);
