@@ -24,6 +24,11 @@ pub(crate) enum ResultClass {
 }
 
 impl ResultClass {
+    /// Returns the class of a result whose text is not read.
+    pub(super) fn from_error(error: bool) -> Self {
+        if error { Self::Refusal } else { Self::News }
+    }
+
     /// Returns whether the class depends on the call: equal words after a different call have a different meaning.
     pub(crate) fn is_of_its_call(self) -> bool {
         !matches!(self, Self::News | Self::Refusal)
@@ -99,11 +104,7 @@ static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
 /// call.
 pub(super) fn classify(text: &str, error: bool, asked: &str) -> ResultClass {
     let Some(words) = WORDS.as_ref().filter(|_| text.len() <= LONGEST) else {
-        return if error {
-            ResultClass::Refusal
-        } else {
-            ResultClass::News
-        };
+        return ResultClass::from_error(error);
     };
     let text = text.to_lowercase();
     let exit = words.exit.captures(&text);

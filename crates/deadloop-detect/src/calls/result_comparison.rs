@@ -160,9 +160,7 @@ impl ResultComparison {
         }
         text
     }
-}
 
-impl ResultComparison {
     /// Returns whether earlier results matter.
     pub(super) fn remembers(&self) -> bool {
         self.volatile || self.stateless_n > 0 || self.kinds
@@ -188,21 +186,21 @@ impl ResultComparison {
                 ResultClass::News
             };
         }
-        let text = without_tags(answer.content);
-        let short = text.len() <= result_class::LONGEST + NAMES && answer.cut.is_none();
-        let text = if self.volatile && short {
-            Cow::Owned(without_names(&self.still(&text)).into_owned())
-        } else {
-            text
-        };
         if answer.cut.is_some() {
-            return if answer.error {
-                ResultClass::Refusal
-            } else {
-                ResultClass::News
-            };
+            return ResultClass::from_error(answer.error);
         }
+        let text = self.essence(answer.content, result_class::LONGEST);
         result_class::classify(text.trim(), answer.error, &asked.unit)
+    }
+
+    /// Returns a result without its tags and, with `volatile`, without named ids and dates, unless it is far longer than
+    /// `longest` bytes.
+    fn essence<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
+        let text = without_tags(content);
+        if self.volatile && text.len() <= longest + NAMES {
+            return Cow::Owned(without_names(&self.still(&text)).into_owned());
+        }
+        text
     }
 
     /// Replaces dates and ids by placeholders, if `volatile` is set.
@@ -221,12 +219,7 @@ impl ResultComparison {
         if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
             return false;
         }
-        let text = without_tags(answer.content);
-        let text = if self.volatile && text.len() <= self.stateless_chars + NAMES {
-            Cow::Owned(without_names(&self.still(&text)).into_owned())
-        } else {
-            text
-        };
+        let text = self.essence(answer.content, self.stateless_chars);
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())
