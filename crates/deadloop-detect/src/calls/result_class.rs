@@ -24,7 +24,7 @@ pub(crate) enum ResultClass {
 }
 
 impl ResultClass {
-    /// Returns the class of a result whose text is not read.
+    /// Returns the class of a result by its error flag alone.
     pub(super) fn from_error(error: bool) -> Self {
         if error { Self::Refusal } else { Self::News }
     }

@@ -189,13 +189,12 @@ impl ResultComparison {
         if answer.cut.is_some() {
             return ResultClass::from_error(answer.error);
         }
-        let text = self.essence(answer.content, result_class::LONGEST);
+        let text = self.without_frame(answer.content, result_class::LONGEST);
         result_class::classify(text.trim(), answer.error, &asked.unit)
     }
 
-    /// Returns a result without its tags and, with `volatile`, without named ids and dates, unless it is far longer than
-    /// `longest` bytes.
-    fn essence<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
+    /// Removes the tags of a result. With `volatile`, also removes named ids and dates if the text has about `longest` bytes.
+    fn without_frame<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
         let text = without_tags(content);
         if self.volatile && text.len() <= longest + NAMES {
             return Cow::Owned(without_names(&self.still(&text)).into_owned());
@@ -219,7 +218,7 @@ impl ResultComparison {
         if self.stateless_n == 0 || answer.error || answer.cut.is_some() {
             return false;
         }
-        let text = self.essence(answer.content, self.stateless_chars);
+        let text = self.without_frame(answer.content, self.stateless_chars);
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())

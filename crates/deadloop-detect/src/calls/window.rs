@@ -40,7 +40,7 @@ struct CallWindow {
 }
 
 impl CallWindow {
-    /// Adds the next item, and moves the oldest of a full window out of it. Returns the count of the new item.
+    /// Adds the next item, and removes the oldest one from a full window. Returns the count of the new item.
     fn push(&mut self, hash: u128, call: Calls) -> u64 {
         if self.last.len() == self.size
             && let Some((oldest, _)) = self.last.pop_front()
