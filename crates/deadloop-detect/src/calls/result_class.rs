@@ -24,6 +24,11 @@ pub(crate) enum ResultClass {
 }
 
 impl ResultClass {
+    /// Returns the class of a result by its error flag alone.
+    pub(super) fn from_error(error: bool) -> Self {
+        if error { Self::Refusal } else { Self::Other }
+    }
+
     /// Returns whether the meaning of such a result depends on its call.
     pub(crate) fn depends_on_call(self) -> bool {
         !matches!(self, Self::Other | Self::Refusal)
@@ -100,11 +105,7 @@ static WORDS: LazyLock<Option<ResultWords>> = LazyLock::new(|| {
 /// `name(arguments)`.
 pub(super) fn classify(text: &str, error: bool, call: &str) -> ResultClass {
     let Some(words) = WORDS.as_ref().filter(|_| text.len() <= MAX_TEXT) else {
-        return if error {
-            ResultClass::Refusal
-        } else {
-            ResultClass::Other
-        };
+        return ResultClass::from_error(error);
     };
     let text = text.to_lowercase();
     let exit = words.exit.captures(&text);

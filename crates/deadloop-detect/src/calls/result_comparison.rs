@@ -160,9 +160,7 @@ impl ResultComparison {
         }
         text
     }
-}
 
-impl ResultComparison {
     /// Returns whether earlier results are needed.
     pub(super) fn needs_history(&self) -> bool {
         self.volatile || self.stateless_n > 0 || self.kinds
@@ -188,21 +186,20 @@ impl ResultComparison {
                 ResultClass::Other
             };
         }
-        let text = without_tags(result.content);
-        let short = text.len() <= result_class::MAX_TEXT + MAX_NAMES && result.cut.is_none();
-        let text = if self.volatile && short {
-            Cow::Owned(without_names(&self.without_volatile(&text)).into_owned())
-        } else {
-            text
-        };
         if result.cut.is_some() {
-            return if result.error {
-                ResultClass::Refusal
-            } else {
-                ResultClass::Other
-            };
+            return ResultClass::from_error(result.error);
         }
+        let text = self.without_frame(result.content, result_class::MAX_TEXT);
         result_class::classify(text.trim(), result.error, &call.unit)
+    }
+
+    /// Removes the tags of a result. With `volatile`, also removes named ids and dates if the text has about `longest` bytes.
+    fn without_frame<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
+        let text = without_tags(content);
+        if self.volatile && text.len() <= longest + MAX_NAMES {
+            return Cow::Owned(without_names(&self.without_volatile(&text)).into_owned());
+        }
+        text
     }
 
     /// Replaces dates and ids by placeholders, if `volatile` is set.
@@ -221,12 +218,7 @@ impl ResultComparison {
         if self.stateless_n == 0 || result.error || result.cut.is_some() {
             return false;
         }
-        let text = without_tags(result.content);
-        let text = if self.volatile && text.len() <= self.stateless_chars + MAX_NAMES {
-            Cow::Owned(without_names(&self.without_volatile(&text)).into_owned())
-        } else {
-            text
-        };
+        let text = self.without_frame(result.content, self.stateless_chars);
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())

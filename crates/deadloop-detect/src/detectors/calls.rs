@@ -65,7 +65,7 @@ detector! {
 detector! {
     CALL_NOVELTY = "call-novelty", version 1,
     "few different calls among the last ones",
-    params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS, RETURNS],
+    params: with_results![MAX_DISTINCT, LAST, with_result(false), ARGUMENTS, RETURNS, BEFORE],
     check: check_call_novelty,
     measure: Measurement::Run(Channel::Tools, call_novelty),
 }
@@ -125,6 +125,10 @@ const MAX_DISTINCT: Param = Param::count("max_distinct", 6, 1..=LONGEST_WINDOW -
 
 const RETURNS: Param = Param::flag("returns", false)
     .doc("true: one of the older half of them stands in the newer half too, and the last is not new; else the run moved on");
+
+const BEFORE: Param = Param::count("before", 0, 0..=LONGEST_WINDOW)
+    .unit("calls")
+    .doc("what stood among so many calls before those looked at is not counted");
 
 const EQUAL_RESULTS: Param = n(6, "calls", "equal results of one tool in a row");
 
@@ -195,7 +199,7 @@ fn interleaved(params: &Params) -> Recipe {
 
 fn call_novelty(params: &Params) -> Recipe {
     let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT)
-        .returning(params.flag(RETURNS.name));
+        .returning(params.flag(RETURNS.name), params.count(BEFORE.name));
     by_key(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compare(asked, answer);
         // Results without information count as distinct until there are enough of them.

@@ -83,6 +83,7 @@ fn values(guard: &str) -> Vec<(&'static str, Vec<Json>)> {
                 ("max_distinct", of(&[1, 2, 3])),
                 ("window", of(&[4, 5])),
                 ("returns", flags()),
+                ("before", of(&[0, 1, 3, 8])),
             ];
             with(with(compared(), &own), &parts())
         }

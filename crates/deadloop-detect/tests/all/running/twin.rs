@@ -234,25 +234,25 @@ fn pairs(guard: &str, past: &Past<'_>) -> Option<&'static str> {
             (count >= n && counts(count)).then_some("interleaved")
         }
         "novelty" => {
-            let keys: Vec<_> = all
-                .iter()
-                .enumerate()
-                .map(|(i, c)| {
-                    let apart = (c.nothing && c.times < from).then_some(i);
-                    if with_result {
-                        (apart, &c.call, c.class.as_str())
-                    } else {
-                        (apart, &c.asked, "")
-                    }
-                })
-                .collect();
-            let keys = last(&keys, window)?;
-            let (older, newer) = keys.split_at(window / 2);
+            let keys = all.iter().enumerate().map(|(i, c)| {
+                let apart = (c.nothing && c.times < from).then_some(i);
+                if with_result {
+                    (apart, &c.call, c.class.as_str())
+                } else {
+                    (apart, &c.asked, "")
+                }
+            });
+            let keys: Vec<_> = keys.collect();
+            let from = keys.len().checked_sub(window)?;
+            let kept = &keys[from.saturating_sub(past.number("before", 0))..];
+            let (before, keys) = kept.split_at(kept.len() - window);
+            let (older, newer) = kept.split_at(before.len() + window / 2);
             let returns = newer.iter().any(|key| older.contains(key));
-            let (newest, before) = keys.split_last()?;
-            let returns = returns && before.contains(newest);
+            let (newest, others) = kept.split_last()?;
+            let returns = returns && others.contains(newest);
             let circles = returns || !past.flag("returns", false);
-            (circles && distinct(keys) <= past.number("max_distinct", 6))
+            let new: Vec<_> = keys.iter().filter(|key| !before.contains(key)).collect();
+            (circles && distinct(&new) <= past.number("max_distinct", 6))
                 .then_some("aperiodic-stagnation")
         }
         _ => {
