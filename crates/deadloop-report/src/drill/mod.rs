@@ -60,9 +60,9 @@ pub(crate) fn open_groups(data: &ReportData) -> Vec<OpenedGroup> {
                 count(rest)
             ),
         };
-        let disputed = head
-            .disputed(data.run.unit)
-            .filter(|_| group == Group::FalseAlarm);
+        // The advice of a choice has the sentence.
+        let is_new = group == Group::FalseAlarm && data.advice.is_none();
+        let disputed = head.disputed(data.run.unit).filter(|_| is_new);
         let disputed = disputed.map_or(String::new(), |many| format!(" {many}"));
         (!opened.is_empty()).then_some(OpenedGroup {
             name,

@@ -196,8 +196,8 @@ impl PanelDraft<'_> {
     fn remedies(&self, one: &OpenCase, rows: &[&OutcomeRow]) -> Vec<String> {
         let mut to_do = Vec::new();
         if one.unlabelled_loop {
-            let label = "The label may lack a loop: deadloop label CORPUS --disputes . lists it for review.";
-            to_do.push(label.to_owned());
+            let command = "deadloop label CORPUS --disputes . --review";
+            to_do.push(format!("The label may lack a loop: {command}"));
         }
         to_do.extend((!one.remedy.is_empty()).then(|| visible(&one.remedy).into_owned()));
         let is_right = |row: &OutcomeRow| match one.group {
@@ -211,12 +211,8 @@ impl PanelDraft<'_> {
         let right = right.filter(|row| matches!(role(row), Some(Role::Named | Role::InUse)));
         let mut others: Vec<(f64, String)> = right.filter_map(|row| self.compare(row)).collect();
         others.sort_by(|a, b| b.0.total_cmp(&a.0));
-        to_do.extend(
-            others
-                .into_iter()
-                .take(MAX_REMEDY_GUARDS)
-                .map(|(_, sentence)| sentence),
-        );
+        let others = others.into_iter().take(MAX_REMEDY_GUARDS);
+        to_do.extend(others.map(|(_, sentence)| sentence));
         to_do
     }
 

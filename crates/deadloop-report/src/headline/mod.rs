@@ -234,11 +234,7 @@ fn advised_figures(data: &ReportData, advice: &Advice) -> Vec<SettingFigures> {
         advice.in_use_is.clone(),
         ("current", data.in_use()),
     );
-    let measured = if advice.by_folds {
-        "held out"
-    } else {
-        "as measured"
-    };
+    let measured = ["as measured", "held out"][usize::from(advice.by_folds)];
     let file = || {
         line(
             &advice.file,

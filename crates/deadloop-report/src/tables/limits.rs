@@ -30,7 +30,9 @@ pub(super) fn table(data: &ReportData) -> Option<PageTable> {
         ),
         role: "",
     });
-    let rows = advice.limit_rows().map(|rung| row(data, rung, limited));
+    let above = std::iter::once(None).chain(advice.limit_rows().map(Some));
+    let rows = advice.limit_rows().zip(above);
+    let rows = rows.map(|(rung, above)| row(data, rung, above));
     let rows = std::iter::once(whole).chain(guards).chain(rows).collect();
     let note = advice.explain_limits(limited);
     PageTable::new("What a limit costs", note, columns.collect(), rows)
@@ -61,8 +63,9 @@ fn file(data: &ReportData, figures: [&Figures; 2]) -> PageRow {
     PageRow { cells, role }
 }
 
-/// Builds the row of a limit.
-fn row(data: &ReportData, rung: &Rung, limited: Metric) -> PageRow {
+/// Builds the row of a limit, given the row above it.
+fn row(data: &ReportData, rung: &Rung, above: Option<&Rung>) -> PageRow {
+    let limited = limited_measure(data);
     let at = data.settings.iter().position(|one| one.id == rung.setting);
     let breaks = rung.breaks_its_limit(limited, data.run.unit);
     let first = PageCell {
@@ -74,7 +77,13 @@ fn row(data: &ReportData, rung: &Rung, limited: Metric) -> PageRow {
         "" => "no: another row is better".to_owned(),
         why => format!("no: {why}"),
     };
-    let setting = at.map_or_else(|| rung.setting.clone(), |at| data.describe(at));
+    let setting = match (above, at) {
+        (Some(one), _) if one.setting == rung.setting => {
+            format!("as at most {}", one.name(limited))
+        }
+        (_, Some(at)) => data.describe(at),
+        (_, None) => rung.setting.clone(),
+    };
     let figures = [&rung.held_out, &rung.in_sample];
     PageRow {
         cells: cells(data, first, figures, [&is_in, &setting]),

@@ -155,7 +155,9 @@ fn format_totals(choices: &Choices, options: &ChooseOptions) -> String {
 
 /// Explains the columns of figures.
 fn format_legend(options: &ChooseOptions) -> String {
-    let lines = shown_measures(options).into_iter().map(|measure| {
+    let measures = shown_measures(options).into_iter();
+    let rate = wrong_rate(options.judge.unit);
+    let lines = measures.chain([rate]).map(|measure| {
         let title = measure.title_in(options.judge.unit);
         let decides = ["", ", which decides"][usize::from(measure == options.objective)];
         format!("{title}{decides}: {}", measure.meaning)
@@ -319,7 +321,7 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
         row
     };
     let guards = advice.guard_rows();
-    let rows: Vec<Vec<String>> = std::iter::once(fixed(&advice.file, &advice.name_file()))
+    let rows: Vec<Vec<String>> = std::iter::once(fixed(&advice.file, &advice.is))
         .chain(guards.map(|guard| fixed(&guard.figures, &guard.name)))
         .chain(shown.iter().map(row))
         .collect();
