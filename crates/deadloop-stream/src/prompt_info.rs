@@ -45,7 +45,7 @@ impl PromptInfo {
         }
     }
 
-    /// Returns the user's texts in a parsed request. See [`written`](Self::written).
+    /// Returns the user's texts in a parsed request. See [`user_texts`](Self::user_texts).
     pub fn in_request(body: &Object) -> Vec<String> {
         let mut all = Vec::new();
         for field in INPUT_FIELDS {
