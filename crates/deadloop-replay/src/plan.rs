@@ -44,7 +44,7 @@ const MAX_CELLS: usize = 50_000_000;
 
 impl Plan {
     /// Adds the combinations of a grid's values and returns the range of their cell numbers. Impossible cells are left
-    /// out, see [`refused`](Self::refused).
+    /// out, see [`refused_cells`](Self::refused_cells).
     ///
     /// # Errors
     /// Returns an error if the grid has more than 50 million cells, more structures than fit in a gigabyte, or no

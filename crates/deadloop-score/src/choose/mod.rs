@@ -103,7 +103,7 @@ pub struct ChooseOptions {
     pub ready: Vec<ReadyGuard>,
     /// Whether a cell of the grids may replace the setting in use. The grids are scored in any case.
     pub ships_grid: bool,
-    /// Whether the label of each case is in doubt (see [`contradicted`]). Empty if no label is in doubt.
+    /// Whether the label of each case is in doubt (see [`find_contradictions`]). Empty if no label is in doubt.
     pub doubted: Vec<bool>,
     /// The measure that is optimized.
     pub objective: Metric,
