@@ -47,7 +47,7 @@ pub use engine::{decide, has_turns};
 pub use grid::{Grid, GridMember};
 pub use journal::{Journal, JournalEntry, JournalError};
 pub use plan::{Cell, Plan, PlanError, RefusedCells};
-pub use program::{Mender, MenderAnswer, ProgramInfo, Programs, StartError};
+pub use program::{Mender, MenderAnswer, ProgramName, Programs, StartError};
 pub use record::{BlockDecision, Moment, Record, Region, Stop};
 pub use run::{IdFilter, Job, ResumedJournal, RunError, RunOutput, run, run_into};
 pub use subject::{InvalidTranscript, PlanGuards, Subject, map_corpus_for};

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use crate::corpus_pass::{PassResult, Watcher, map_corpus, map_in_batches};
 use crate::plan::Plan;
-use crate::program::{ProgramInfo, Programs};
+use crate::program::{ProgramName, Programs};
 use crate::record::{BlockDecision, are_results_of};
 
 /// The maximum number of transcripts per thread in progress, if the subject is slow.
@@ -29,7 +29,7 @@ pub trait Subject: Sync {
     fn fingerprint(&self) -> String;
 
     /// Lists the programs of the subject, each with the name and version that it reported.
-    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
+    fn list_programs(&self) -> Vec<(&Program, &ProgramName)> {
         Vec::new()
     }
 
@@ -97,7 +97,7 @@ impl Subject for PlanGuards<'_> {
         self.plan.fingerprint()
     }
 
-    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
+    fn list_programs(&self) -> Vec<(&Program, &ProgramName)> {
         self.programs.list().collect()
     }
 

@@ -11,7 +11,7 @@ use deadloop_detect::harness::Program;
 use serde_json::Value as Json;
 
 use super::process::{Halt, Process};
-use super::protocol::ProgramInfo;
+use super::protocol::ProgramName;
 use super::script::Script;
 use super::{StartError, launch, lock};
 
@@ -25,7 +25,7 @@ pub struct MenderAnswer {
 /// A repairing program, with one process per thread that uses it. Dropping the value kills the processes.
 pub struct Mender {
     program: Program,
-    name: ProgramInfo,
+    name: ProgramName,
     idle: Mutex<Vec<Process>>,
 }
 
@@ -46,7 +46,7 @@ impl Mender {
     }
 
     /// Returns the program with the name and version that it reported when it started.
-    pub fn info(&self) -> (&Program, &ProgramInfo) {
+    pub fn info(&self) -> (&Program, &ProgramName) {
         (&self.program, &self.name)
     }
 

@@ -34,7 +34,7 @@ mod script;
 
 pub use mender::{Mender, MenderAnswer};
 use process::{Halt, Process};
-pub use protocol::ProgramInfo;
+pub use protocol::ProgramName;
 use protocol::{ProgramMessage, ProgramReply, write_line};
 pub(crate) use script::ProgramAlarm;
 use script::Script;
@@ -62,7 +62,7 @@ pub struct Programs {
 /// The idle processes of one program. Threads start further processes as needed.
 struct ProcessPool {
     source: PlanProgram,
-    ready: ProgramInfo,
+    ready: ProgramName,
     idle: Mutex<Vec<Process>>,
     errors: Mutex<ProgramErrors>,
 }
@@ -132,7 +132,7 @@ impl Programs {
     }
 
     /// Lists the programs in the plan's order, each with the name and version that it reported.
-    pub fn list(&self) -> impl Iterator<Item = (&Program, &ProgramInfo)> {
+    pub fn list(&self) -> impl Iterator<Item = (&Program, &ProgramName)> {
         self.pools.iter().map(|p| (&p.source.program, &p.ready))
     }
 
@@ -277,7 +277,7 @@ impl Programs {
 }
 
 /// Starts a program and waits until it is ready.
-fn launch(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, ProgramInfo), Halt> {
+fn launch(program: &Program, stop: &dyn Fn() -> bool) -> Result<(Process, ProgramName), Halt> {
     let mut hello = Vec::new();
     write_line(&ProgramMessage::hello(&program.params), &mut hello).map_err(Halt::Failed)?;
     let mut process = Process::start(&program.command).map_err(Halt::Failed)?;

@@ -44,7 +44,7 @@ pub(super) fn write_line(message: &impl Serialize, to: &mut Vec<u8>) -> Result<(
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(super) enum ProgramReply {
     /// The answer to `hello`.
-    Ready(ProgramInfo),
+    Ready(ProgramName),
     /// The answer to a transcript. Without an id, it is about the last started transcript.
     Verdict {
         transcript: Option<String>,
@@ -56,7 +56,7 @@ pub(super) enum ProgramReply {
 
 /// The name and version that a program reported when it started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProgramInfo {
+pub struct ProgramName {
     /// The name that the program reported.
     pub name: String,
     /// The version that the program reported.

@@ -386,10 +386,9 @@ mod tests {
         for variant in variants_of(DEFAULT_GRID) {
             if let RepairMethod::Builtin(_, params) = &variant.method {
                 let toml = variant.toml();
-                let again = variants_of(&toml);
-                let eq =
-                    |v: &Variant| matches!(&v.method, RepairMethod::Builtin(_, p) if p == params);
-                assert!(again.iter().any(eq), "{toml}");
+                let mut again = variants_of(&toml).into_iter().map(|v| v.method);
+                let same = |m| matches!(m, RepairMethod::Builtin(_, p) if p == *params);
+                assert!(again.any(same), "{toml}");
             }
         }
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use deadloop_corpus::Transcript;
 use deadloop_detect::harness::Program;
 use deadloop_replay::repairers::{RepairMethod, Variant, without_metadata};
-use deadloop_replay::{InvalidTranscript, Mender, MenderAnswer, PassResult, ProgramInfo, Subject};
+use deadloop_replay::{InvalidTranscript, Mender, MenderAnswer, PassResult, ProgramName, Subject};
 use deadloop_score::repairs::{
     KnownStream, RepairResult, StreamVerdicts, VariantVerdict, judge_repair,
 };
@@ -94,7 +94,7 @@ impl Subject for VariantPrograms {
         KnownStream::from_transcript(transcript).err()
     }
 
-    fn list_programs(&self) -> Vec<(&Program, &ProgramInfo)> {
+    fn list_programs(&self) -> Vec<(&Program, &ProgramName)> {
         self.menders.iter().flatten().map(Mender::info).collect()
     }
 
