@@ -45,7 +45,7 @@ static PARAMS: [Param; 5] = [
             "id",
             "content",
         ]).doc("the names of tags, without a number behind them; others are text"),
-    Param::words("checks", &["tags", "names", "control"], &["tags", "names", "control", "json"])
+    Param::words("look", &["tags", "names", "control"], &["tags", "names", "control", "json"])
         .doc("what is looked for: tags without a partner, misspelt names, control text, text that is no JSON (for the channel arguments)"),
     Param::count("max_open", 2000, 1..=10_000_000)
         .at_most()
@@ -65,8 +65,8 @@ fn check(params: &Params) -> Result<(), Refusal> {
             reason: reason.into(),
         })
     };
-    if params.items("checks").is_empty() {
-        return refuse("checks", "nothing: it would never fire");
+    if params.items("look").is_empty() {
+        return refuse("look", "nothing: it would never fire");
     }
     let odd = |name: &str| name.is_empty() || !name.chars().all(is_letter) || name.len() > MAX_TAG;
     if params
@@ -100,7 +100,7 @@ fn recipe(params: &Params) -> Recipe {
     let names = KnownNames::new(items.map(str::to_owned).collect());
     let looks = |word: &str| {
         params
-            .items("checks")
+            .items("look")
             .iter()
             .any(|item| item.as_text() == Some(word))
     };
