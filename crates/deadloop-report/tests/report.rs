@@ -182,7 +182,11 @@ fn the_advice_stands_first_and_is_the_only_one() {
             ships
         );
         assert_eq!(head.contains("What settings.toml changes"), ships, "{name}");
-        assert_eq!(head.contains("settings.toml, held out"), ships, "{head}");
+        assert_eq!(
+            head.contains("settings.toml (a setting of the grid), held out"),
+            ships,
+            "{head}"
+        );
         for (name, n) in [
             ("wrong alarms", "**13** ("),
             ("transient stops", "**55** ("),
@@ -219,8 +223,12 @@ fn a_file_of_ready_guards_has_figures_as_measured() {
     let mut data = fixture::tune();
     data.advice.as_mut().unwrap().by_folds = false;
     let (_, pages) = drawn(&data);
-    assert!(pages.html.contains("settings.toml, as measured"));
-    assert!(!pages.html.contains("settings.toml, held out"));
+    assert!(
+        pages
+            .html
+            .contains("settings.toml (a setting of the grid), as measured")
+    );
+    assert!(!pages.html.contains("), held out"));
     // A ready guard that ships for all models is one mark of the plane and one column of the matrix.
     let ready = data.settings.iter().position(|one| one.role == Role::Named);
     let name = data.describe(ready.unwrap());
