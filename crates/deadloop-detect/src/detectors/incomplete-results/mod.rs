@@ -13,7 +13,7 @@ use crate::stream::{Calls, Channel, Event, EventPlace, Fault, Kind};
 
 detector! {
     ENTRY = "incomplete-results", version 3,
-    "parallel calls that results back in part: too few of a turn's have a whole result",
+    "parallel calls that came back in part: too few of a turn's have a whole result",
     params: &PARAMS,
     check: |_| Ok(()),
     measure: Measurement::Run(Channel::Tools, recipe),
