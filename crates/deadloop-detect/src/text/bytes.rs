@@ -82,7 +82,7 @@ impl ByteBlock {
     }
 }
 
-/// Returns the bytes that are not ASCII, which are negative, and those that may end an element.
+/// Returns the bytes of characters beyond ASCII, and those that may end an element.
 #[inline]
 fn may_end(bytes: i8x16) -> i8x16 {
     let equal = |byte: u8| bytes.simd_eq(i8x16::splat(byte.cast_signed()));

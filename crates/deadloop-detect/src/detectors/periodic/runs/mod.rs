@@ -74,7 +74,8 @@ pub(super) struct Tails {
     /// For each [`band`] of lags, the symbol count before which none of its lags need be visited. A tracked tail keeps
     /// other tails of its band out until it ends.
     bands: [u64; BANDS],
-    /// The same for the lags that tracked tails exclude, for when these tails have ended.
+    /// For each band, the symbol count before which none of its lags need be visited once the tails that keep them out
+    /// have ended.
     after: [u64; BANDS],
     /// The symbol count of the next scan.
     next_scan: u64,
