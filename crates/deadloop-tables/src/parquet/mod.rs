@@ -79,10 +79,11 @@ fn catch_panic<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, P
 ///
 /// The file is not a complete Parquet file.
 pub fn read_parquet(
-    file: File,
+    mut file: File,
     columns: &[&str],
     rows: Range<usize>,
 ) -> Result<DataFrame, ParquetError> {
+    pages::check_footer(&mut file)?;
     let read = || {
         let mut reader = ParquetReader::new(file);
         let schema = reader.schema()?;

@@ -1,4 +1,4 @@
-//! Checks of a row group's pages before polars decodes them.
+//! Checks of a file's footer and of its pages before polars decodes them.
 //!
 //! polars allocates as many values and bytes as a file declares. A damaged byte can declare a huge number, and the
 //! failed allocation ends the process. So all declared sizes must be consistent with each other and with the file's
@@ -9,8 +9,8 @@ use std::io::{Cursor, Read, Seek, SeekFrom};
 
 use polars_buffer::Buffer;
 use polars_parquet::read::{ColumnChunkMetadata, RowGroupMetadata};
-use polars_parquet_format::PageHeader;
 use polars_parquet_format::thrift::protocol::TCompactInputProtocol;
+use polars_parquet_format::{FileMetaData, PageHeader};
 
 use super::broken_error;
 use crate::rows::ParquetError;
@@ -19,6 +19,31 @@ use crate::rows::ParquetError;
 const MAX_VALUES: usize = 1 << 26;
 /// The maximum size of an uncompressed page in bytes, unless its column declares more.
 const MAX_PAGE_BYTES: i64 = 64 << 20;
+
+/// The maximum number of bytes that a list of the footer may take for each byte of the footer.
+const MAX_FOOTER_FACTOR: u64 = 16;
+
+/// Checks that no list of the footer declares more elements than the footer can hold. Leaves the file at its start.
+///
+/// # Errors
+///
+/// A list is too long, or the footer is broken.
+pub(super) fn check_footer(file: &mut File) -> Result<(), ParquetError> {
+    let size = file.seek(SeekFrom::End(0)).map_err(broken_error)?;
+    let mut end = [0; 8];
+    let is_read =
+        size > 8 && file.seek(SeekFrom::End(-8)).is_ok() && file.read_exact(&mut end).is_ok();
+    let length = u64::from(u32::from_le_bytes([end[0], end[1], end[2], end[3]]));
+    // polars reports a file without a footer.
+    if is_read && length + 8 <= size {
+        file.seek(SeekFrom::Start(size - 8 - length))
+            .map_err(broken_error)?;
+        let most = usize::try_from(MAX_FOOTER_FACTOR * length).unwrap_or(usize::MAX);
+        let mut footer = TCompactInputProtocol::new(file.take(length), most);
+        FileMetaData::read_from_in_protocol(&mut footer).map_err(broken_error)?;
+    }
+    file.rewind().map_err(broken_error)
+}
 
 /// Checks all declared sizes of a row group.
 ///

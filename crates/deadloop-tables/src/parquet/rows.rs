@@ -5,6 +5,7 @@ use std::fs::File;
 use polars_arrow::datatypes::ArrowSchema;
 use polars_parquet::read::{FileMetadata, infer_schema, read_metadata};
 
+use super::pages::check_footer;
 use super::values::RowGroupValues;
 use super::{broken_error, catch_panic};
 use crate::rows::{ParquetError, RowOfValues, RowsError};
@@ -27,6 +28,7 @@ impl ParquetRows {
     /// The file is not a complete Parquet file.
     pub fn open(mut file: File) -> Result<Self, ParquetError> {
         catch_panic(|| {
+            check_footer(&mut file)?;
             let footer = read_metadata(&mut file).map_err(broken_error)?;
             let schema = infer_schema(&footer).map_err(broken_error)?;
             Ok(Self {

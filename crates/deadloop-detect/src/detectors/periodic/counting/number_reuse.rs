@@ -63,7 +63,8 @@ impl NumberReuse {
         };
         self.returned -= usize::from(last % 2 == 1);
         self.numbers -= 1;
-        spread(self.last[self.numbers % BEFORE]).wrapping_add(value)
+        // `0:1` is not the number 1, so that a zero is mixed, too.
+        spread(self.last[self.numbers % BEFORE].wrapping_add(1)).wrapping_add(value)
     }
 
     /// Adds a symbol that is complete with the `at`-th char.
