@@ -82,7 +82,7 @@ impl ByteBlock {
     }
 }
 
-/// Returns the bytes of characters beyond ASCII, and those that may end an element.
+/// Returns the bytes that may end an element, and all bytes of characters beyond ASCII.
 #[inline]
 fn may_end(bytes: i8x16) -> i8x16 {
     let equal = |byte: u8| bytes.simd_eq(i8x16::splat(byte.cast_signed()));
