@@ -7,8 +7,17 @@
 /// ```
 /// use deadloop_detect::words;
 ///
-/// words! { /// The color of a traffic light. pub enum Light { /// Stop. Red = "red" | "rouge", /// Go. Green =
-/// "green", } } assert_eq!(Light::NAMES, ["red", "green"]); assert_eq!(Light::named("rouge"), Some(Light::Red));
+/// words! {
+///     /// The color of a traffic light.
+///     pub enum Light {
+///         /// Stop.
+///         Red = "red" | "rouge",
+///         /// Go.
+///         Green = "green",
+///     }
+/// }
+/// assert_eq!(Light::NAMES, ["red", "green"]);
+/// assert_eq!(Light::named("rouge"), Some(Light::Red));
 /// assert_eq!(serde_json::to_string(&Light::Green).unwrap(), "\"green\"");
 /// ```
 #[doc(hidden)]
