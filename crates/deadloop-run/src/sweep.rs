@@ -75,7 +75,7 @@ pub fn sweep(options: &SweepOptions, host: &dyn Host) -> RunResult<FolderAnswer>
         let (cases, records) = done.unpack(&plan);
         let evidence = Evidence::new(&plan, &cases, &records)?;
         let scored = done.score(&evidence, &[], &options.output.by, folder.csv)?;
-        tell_csv_limit(folder.csv, &scored, host);
+        notify_csv_limit(folder.csv, &scored, host);
         done.run.manifest.models_left_out = scored.left_out;
         done.run
             .sum_up(json!({"cells": plan.cells(), "rows": scored.rows}));
@@ -103,7 +103,7 @@ pub fn notify_refused(plan: &Plan, host: &dyn Host) {
 }
 
 /// Notifies the host that scores.csv was requested but would have more than [`CSV_ROWS`] rows.
-pub fn tell_csv_limit(wants_csv: bool, scored: &ScoringResult, host: &dyn Host) {
+pub fn notify_csv_limit(wants_csv: bool, scored: &ScoringResult, host: &dyn Host) {
     if wants_csv && scored.rows > CSV_ROWS {
         let [rows, most] = [scored.rows, CSV_ROWS].map(|n| count(n as u64));
         host.notify(&format!(

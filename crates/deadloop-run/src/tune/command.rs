@@ -17,7 +17,7 @@ use crate::options::{JudgingOptions, OutputOptions, SelectionOptions};
 use crate::replay::request::{Request, SEALED, record};
 use crate::replay::units::first_unit;
 use crate::settings::{SHIPPED, SettingsReader};
-use crate::sweep::{notify_refused, tell_csv_limit};
+use crate::sweep::{notify_csv_limit, notify_refused};
 
 /// The default objective.
 const OBJECTIVE_NAME: &str = "saved";
@@ -81,7 +81,7 @@ pub fn tune(options: &TuneOptions, host: &dyn Host) -> RunResult<FolderAnswer> {
     }
     let request = options.request(host, plan.text.clone(), &tuning)?;
     choose_setting(&request, &tuning, plan)?.answer(&request, |tuned| {
-        tell_csv_limit(options.output.folder.csv, &tuned.scored, host);
+        notify_csv_limit(options.output.folder.csv, &tuned.scored, host);
         let ended = check_outcome(&tuned.choices.advice, !tuning.constraints.is_empty());
         let text = format_result(&tuned, options);
         let summary = summary(&tuned, options);

@@ -25,7 +25,7 @@ mod text;
 
 pub use command::{TuneOptions, tune};
 use plan::TunePlan;
-use remedies::{Remedies, RemedyTrials};
+use remedies::Remedies;
 
 /// The way to run settings with guards on calls or turns.
 const IN_PROCESS: &str = "Let the agent load settings.toml in its own process (docs/agents.md): watch and proxy see one response, without the results of tools.";
@@ -119,25 +119,22 @@ fn choose_setting(
             host: request.host,
         };
         let file = written(&choices);
-        let RemedyTrials {
-            sentences: mut to_do,
-            of_cases,
-        } = remedies.try_remedies(&choices, &file)?;
+        let tried = remedies.try_remedies(&choices, &file)?;
+        let mut to_do = tried.sentences;
         let settings = Settings::parse(&file).map_err(|e| Code::Unexpected.error(e))?;
         let live = Guards::new(&settings);
-        if let Err(not_live) = &live {
-            to_do.push(format!(
-                "settings.toml cannot guard a live stream: {not_live}."
-            ));
-        } else if tuning.unit != Unit::Chars && choices.advice.verdict == Ruling::Ship {
-            to_do.push(IN_PROCESS.to_owned());
+        match &live {
+            Err(why) => to_do.push(format!("settings.toml cannot guard a live stream: {why}.")),
+            Ok(_) if tuning.unit == Unit::Chars => {}
+            Ok(_) if choices.advice.verdict != Ruling::Ship => {}
+            Ok(_) => to_do.push(IN_PROCESS.to_owned()),
         }
         let work = ChoiceInput {
             request,
             plan: &plan,
             options: &options,
             evidence: &evidence,
-            remedies: of_cases,
+            remedies: tried.of_cases,
         };
         work.describe(&mut done, &choices);
         let (scored, head) = work.write(&mut done, &choices, &tuning.settings)?;

@@ -3,8 +3,8 @@
 use anstyle::{AnsiColor, Style};
 use deadloop_report::{NamedGuard, short_name};
 use deadloop_score::choose::{
-    Advice, Choice, Choices, ChooseOptions, Figures, MODEL_LOOPS, Provenance, Ruling, Rung,
-    SAVED_AT_1, SavedMean, within,
+    Advice, Choice, Choices, ChooseOptions, Figures, GuardRow, MODEL_LOOPS, Provenance, Ruling,
+    Rung, SAVED_AT_1, SavedMean, within,
 };
 use deadloop_score::measure::{DELAY, ENDED, Metric, SAVED};
 use deadloop_score::sentences::response;
@@ -301,55 +301,28 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
     let all: Vec<&Rung> = advice.limit_rows().collect();
     let shown = &all[..all.len().min(ROWS)];
     let settings = assign_letters(tuned, shown);
-    let row = |rung: &&Rung| {
-        let is_above = rung.breaks_its_limit(limited, options.judge.unit);
-        let mark = if is_above { " !" } else { "" };
-        let mut row = vec![rung.name(limited) + mark];
-        row.extend(format_cells(&rung.held_out, options));
-        let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
-        row.push(
-            known
-                .map_or("settings.toml", |(_, letter, _)| letter)
-                .to_owned(),
-        );
-        row
-    };
-    let fixed = |figures: &Figures, name: &str| -> Vec<String> {
-        let mut row = vec!["-".to_owned()];
+    let row = |at_most: String, figures: &Figures, name: &str| -> Vec<String> {
+        let mut row = vec![at_most];
         row.extend(format_cells(figures, options));
         row.push(name.to_owned());
         row
     };
-    let guards = advice.guard_rows();
-    let rows: Vec<Vec<String>> = std::iter::once(fixed(&advice.file, &advice.is))
-        .chain(guards.map(|guard| fixed(&guard.figures, &guard.name)))
-        .chain(shown.iter().map(row))
+    let rung_row = |rung: &&Rung| {
+        let mark = ["", " !"][usize::from(rung.breaks_its_limit(limited, options.judge.unit))];
+        let known = settings.iter().find(|(cell, ..)| *cell == rung.cell);
+        let name = known.map_or("settings.toml", |(_, letter, _)| letter);
+        row(rung.name(limited) + mark, &rung.held_out, name)
+    };
+    let guard_row = |guard: &GuardRow| row("-".to_owned(), &guard.figures, &guard.name);
+    let rows: Vec<Vec<String>> = std::iter::once(row("-".to_owned(), &advice.file, &advice.is))
+        .chain(advice.guard_rows().map(guard_row))
+        .chain(shown.iter().map(rung_row))
         .collect();
     let mut titles = vec!["at most".to_owned()];
     titles.extend(column_titles(options));
     titles.push("setting".to_owned());
     let numbers = 0..titles.len() - 1;
-    let lines = settings.iter();
-    let lines = lines.map(|(_, letter, name)| format!("{letter}  {name}"));
-    let mut below: Vec<String> = lines.collect();
-    let guards = advice
-        .guard_rows()
-        .map(|guard| (guard.name.clone(), &guard.why));
-    let rungs = shown.iter().filter(|rung| !rung.why.is_empty());
-    let rungs = rungs.map(|rung| (format!("at most {}", rung.name(limited)), &rung.why));
-    below.extend(
-        guards
-            .chain(rungs)
-            .map(|(row, why)| format!("{row}: {why}")),
-    );
-    if rows.iter().any(|row| row[0].contains('!')) {
-        below.push("!  held out, above the limit of the row".to_owned());
-    }
-    if all.len() > shown.len() {
-        let more = several((all.len() - shown.len()) as u64, "more row");
-        below.push(format!("{more} on the page"));
-    }
-    below.extend(explain_grids(tuned, shown));
+    let is_marked = rows.iter().any(|row| row[0].contains('!'));
     let text = text
         .prose(format!(
             "What a limit on {} costs. {}",
@@ -357,7 +330,26 @@ fn add_limits(text: TextDocument, tuned: &TuneResult) -> TextDocument {
             advice.explain_limits(limited)
         ))
         .table(&titles, rows, numbers);
-    below.into_iter().fold(text, TextDocument::prose)
+    let letters = settings.iter();
+    let letters = letters.map(|(_, letter, name)| format!("{letter}  {name}"));
+    let mark = is_marked.then(|| "!  held out, above the limit of the row".to_owned());
+    let left = (all.len() - shown.len()) as u64;
+    let left = (left > 0).then(|| format!("{} on the page", several(left, "more row")));
+    letters
+        .chain(list_reasons(advice, shown, limited))
+        .chain(mark)
+        .chain(left)
+        .chain(explain_grids(tuned, shown))
+        .fold(text, TextDocument::prose)
+}
+
+/// Lists the reasons why ready guards and settings of the grids are not in the file.
+fn list_reasons(advice: &Advice, shown: &[&Rung], limited: Metric) -> Vec<String> {
+    let guards = advice.guard_rows();
+    let guards = guards.map(|guard| format!("{}: {}", guard.name, guard.why));
+    let rungs = shown.iter().filter(|rung| !rung.why.is_empty());
+    let rungs = rungs.map(|rung| format!("at most {}: {}", rung.name(limited), rung.why));
+    guards.chain(rungs).collect()
 }
 
 /// Says how a setting of the grids can ship. `None` if the command already has a grid.
