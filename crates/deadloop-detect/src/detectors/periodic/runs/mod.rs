@@ -74,9 +74,6 @@ pub(super) struct Tails {
     /// For each [`band`] of lags, the symbol count before which none of its lags need be visited. A tracked tail keeps
     /// other tails of its band out until it ends.
     bands: [u64; BANDS],
-    /// For each band, the symbol count before which none of its lags need be visited once the tails that keep them out
-    /// have ended.
-    after: [u64; BANDS],
     /// The symbol count of the next scan.
     next_scan: u64,
     tracked: Vec<Tail>,
@@ -106,7 +103,6 @@ impl Tails {
             grams: GramIndex::new(want),
             idle: Vec::new(),
             bands: [0; BANDS],
-            after: [u64::MAX; BANDS],
             next_scan: u64::from(want.quiet),
             tracked: Vec::new(),
             ended: Vec::new(),
@@ -241,7 +237,7 @@ impl Tails {
     /// Reads one symbol, and compares it with the symbol that each tracked tail expects.
     fn step(&mut self, want: &TailSearch) {
         let symbol = self.next();
-        self.follow(want);
+        self.follow();
         self.note(want, symbol);
     }
 
@@ -252,7 +248,7 @@ impl Tails {
 
     /// Compares the last symbol with the one that each tracked tail expects.
     #[inline]
-    fn follow(&mut self, want: &TailSearch) {
+    fn follow(&mut self) {
         let last = self.read - 1;
         let symbol = self.kept[last];
         let same = |run: &Tail| self.kept[last - run.lag as usize] == symbol;
@@ -273,15 +269,11 @@ impl Tails {
             }
             if run.whole && !goes_on {
                 self.ended.push(*run);
-                // Lags may have been skipped too: excluded ones, and all that fit into the tail. By the periodicity
-                // lemma, these have no more matches than the unit has symbols.
-                let bands = self.bands.iter_mut().zip(&mut self.after);
-                for ((idle, after), from) in bands.zip(&want.bands_from) {
-                    let fits = seen + u64::from(from.saturating_sub(run.lag));
-                    *idle = fits.min(*idle).min(std::mem::replace(after, u64::MAX));
-                }
-            } else if !run.whole {
-                self.bands[band(run.lag)..=band(2 * run.lag)].fill(0);
+            }
+            if !(run.whole && goes_on) {
+                // Lags may have been skipped too: all of them, or multiples that fit into the tail.
+                let multiples = band(run.lag)..=band(2 * run.lag);
+                self.bands[if run.whole { 0..=BANDS - 1 } else { multiples }].fill(0);
             }
             run.whole && goes_on
         });
@@ -381,18 +373,20 @@ impl Tails {
             return u64::MAX;
         }
         if let Some(most) = self.cut_off(lag) {
-            return self.exclude(lag, from.saturating_sub(most));
+            self.idle[index] = self.seen + from.saturating_sub(most);
+            return u64::MAX;
         }
         let matches = self.matches(lag as usize);
         let missing = u64::from(want.matches[index]).saturating_sub(matches);
         // The tail that covers shorter lags grows as fast as this one.
         let will_be_covered = covered > 0 && missing >= u64::from(lag) - covered;
-        if will_be_covered {
-            return self.exclude(lag, from.saturating_sub(matches));
-        }
-        if matches < from {
-            self.idle[index] = self.seen + from - matches;
-            return self.idle[index];
+        if will_be_covered || matches < from {
+            self.idle[index] = self.seen + from.saturating_sub(matches);
+            return if will_be_covered {
+                u64::MAX
+            } else {
+                self.idle[index]
+            };
         }
         let whole = matches >= u64::from(lag);
         if whole && !is_primitive(&self.kept[self.read - lag as usize..self.read]) {
@@ -404,16 +398,6 @@ impl Tails {
             start: self.seen - matches - u64::from(lag),
             whole,
         });
-        u64::MAX
-    }
-
-    /// Records that a lag, which a tracked tail excludes, cannot have enough matches within the next `missing` symbols.
-    /// Returns the maximum: the tail has to end first.
-    fn exclude(&mut self, lag: u32, missing: u64) -> u64 {
-        let idle = self.seen + missing;
-        self.idle[lag as usize - 1] = idle;
-        let after = &mut self.after[band(lag)];
-        *after = idle.min(*after);
         u64::MAX
     }
 
