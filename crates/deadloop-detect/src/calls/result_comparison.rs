@@ -189,12 +189,12 @@ impl ResultComparison {
         if result.cut.is_some() {
             return ResultClass::from_error(result.error);
         }
-        let text = self.without_frame(result.content, result_class::MAX_TEXT);
+        let text = self.without_tags_and_names(result.content, result_class::MAX_TEXT);
         result_class::classify(text.trim(), result.error, &call.unit)
     }
 
     /// Removes the tags of a result. With `volatile`, also removes named ids and dates if the text has about `longest` bytes.
-    fn without_frame<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
+    fn without_tags_and_names<'t>(&self, content: &'t str, longest: usize) -> Cow<'t, str> {
         let text = without_tags(content);
         if self.volatile && text.len() <= longest + MAX_NAMES {
             return Cow::Owned(without_names(&self.without_volatile(&text)).into_owned());
@@ -218,7 +218,7 @@ impl ResultComparison {
         if self.stateless_n == 0 || result.error || result.cut.is_some() {
             return false;
         }
-        let text = self.without_frame(result.content, self.stateless_chars);
+        let text = self.without_tags_and_names(result.content, self.stateless_chars);
         let text = text.trim();
         text.chars().nth(self.stateless_chars).is_none()
             && text.chars().all(|c| c == '0' || !c.is_numeric())

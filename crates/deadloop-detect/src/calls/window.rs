@@ -144,7 +144,7 @@ impl WindowCounter {
 
     /// Sets whether a window counts only if items of its older half recur, and the number of items before the window
     /// that are not counted as distinct when they recur.
-    pub(crate) fn returning(mut self, returning: bool, before: u64) -> Self {
+    pub(crate) fn with_returns(mut self, returning: bool, before: u64) -> Self {
         self.returning = returning;
         self.window.reach = usize::try_from(before).unwrap_or(usize::MAX);
         self

@@ -199,7 +199,7 @@ fn interleaved(params: &Params) -> Recipe {
 
 fn call_novelty(params: &Params) -> Recipe {
     let among = WindowCounter::new(params, WindowMeasure::Distinct, &MAX_DISTINCT)
-        .returning(params.flag(RETURNS.name), params.count(BEFORE.name));
+        .with_returns(params.flag(RETURNS.name), params.count(BEFORE.name));
     by_key(params, among, |asked, answer, seen| {
         let (mut key, same) = seen.compare(asked, answer);
         // Results without information count as distinct until there are enough of them.

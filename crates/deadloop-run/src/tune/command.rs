@@ -165,9 +165,7 @@ impl TuneOptions {
         let per = self.judge.per;
         let read = |path: &PathBuf| {
             let (settings, _) = reader.settings_in(Some(path), &[], unit, per)?;
-            // A path is shortened to its file name, so that sentences are the same on every machine.
-            let name = path.file_name().unwrap_or(path.as_os_str());
-            Ok((name.to_string_lossy().into_owned(), settings))
+            Ok((shorten_path(path), settings))
         };
         self.also.iter().map(read).collect()
     }
@@ -212,15 +210,19 @@ impl TuneOptions {
     }
 }
 
-/// Names the settings in use in sentences. A path is shortened to its file name, so that sentences are the same on every
-/// machine.
+/// Returns the file name of a path, so that sentences are the same on every machine.
+fn shorten_path(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+/// Names the settings in use in sentences.
 fn name_in_use(path: Option<&Path>, settings: &Settings) -> String {
     let is_shipped = |path: &&Path| SHIPPED.iter().any(|name| path.as_os_str() == *name);
     let Some(path) = path.filter(|path| !is_shipped(path)) else {
         return "the recommended guard".to_owned();
     };
-    let file = path.file_name().unwrap_or(path.as_os_str());
-    let file = file.to_string_lossy();
+    let file = shorten_path(path);
     if !file.ends_with(".toml") && !path.exists() {
         return format!("the preset {file}");
     }
@@ -229,7 +231,7 @@ fn name_in_use(path: Option<&Path>, settings: &Settings) -> String {
     let program = members.find_map(|member| member.program()?.command.pop());
     let guard = program.unwrap_or_else(|| short_name(settings.guard(), &[]));
     if guard.contains(' ') {
-        file.into_owned()
+        file
     } else {
         format!("{guard} of {file}")
     }
